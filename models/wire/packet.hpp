@@ -1,0 +1,49 @@
+// A packet as it travels through the model: 32 bytes, by value.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/sim_time.hpp"
+
+namespace simverbs::wire {
+
+/// Dense number of an HCA port in the fabric: what routing tables are indexed by. Addresses (GID, LID, MAC) map to it.
+using LeafId = uint32_t;
+
+/// Bits of Packet::flags. AckReq, Solicited, MigReq, Fecn and Becn are the BTH's.
+enum PacketFlag : uint8_t {
+    kAckReq = 1 << 0,
+    kSolicited = 1 << 1,
+    kMigReq = 1 << 2,
+    kFecn = 1 << 3,  ///< InfiniBand FECN; on RoCE: the IP ECN field is Ce
+    kBecn = 1 << 4,
+    kEcnCapable = 1 << 5,  ///< the IP ECN field is Ect0 (or Ce with kFecn)
+    kCorrupt = 1 << 6,     ///< a fault flipped bits: the receiver's ICRC check fails
+    kTrimmed = 1 << 7,     ///< payload cut off by a trimming switch
+};
+
+/// Index of a PacketExtra in its slab; kNoExtra for packets that need none.
+using ExtraIndex = uint32_t;
+inline constexpr ExtraIndex kNoExtra = 0xFFFFFFFF;
+
+/// One packet. `arrival` is the arrival of its header at the receiving node (cut-through; the tail arrives
+/// serialisation time later). An empty ring slot has arrival == SimTime::max().
+/// The AETH (and the MSN in it) is inline, other extension headers and real payload are in the PacketExtra.
+struct Packet {
+    sim::SimTime arrival = sim::SimTime::max();
+    uint32_t dest : 20;      ///< LeafId of the destination port
+    uint32_t priority : 4;   ///< 802.1p priority or SL
+    uint32_t ttl : 8;        ///< hops left
+    uint32_t dest_qp : 24;   ///< BTH DestQP
+    uint32_t opcode : 8;     ///< BTH opcode (CNP: 0x81)
+    uint32_t psn : 24;       ///< BTH PSN
+    uint32_t flags : 8;      ///< PacketFlag bits
+    uint32_t aeth_msn : 24;  ///< AETH MSN
+    uint32_t aeth_syndrome : 8;
+    ExtraIndex extra;        ///< kNoExtra for scenario flows' data and ACKs
+    uint16_t payload_bytes;  ///< payload without pad; headers follow from opcode and link type
+    uint16_t flow_hash;      ///< entropy for ECMP: the UDP source port on RoCEv2
+};
+static_assert(sizeof(Packet) == 32);
+
+}  // namespace simverbs::wire
