@@ -1,0 +1,66 @@
+// A thread's side of the turn protocol. Everything in the client that blocks, polls or reads a clock goes through here.
+#pragma once
+
+#include <cstdint>
+
+#include "verbs_shim/protocol/shared_layout.hpp"
+
+namespace simverbs::client::turn {
+
+/// True if this process is in a lab whose clock is virtual and this thread takes part in the turn protocol.
+bool active();
+
+/// This thread's simulated clock in picoseconds (wall mode: the lab's paced time).
+int64_t now_ps();
+
+/// Moves the thread's clock forward by a modelled CPU cost. Never yields.
+void charge(int64_t ps);
+
+/// Yields if the clock is at or beyond the horizon. Called before anything whose result depends on what others did.
+void checkpoint();
+
+/// A post with stamp now_ps() was written: the clock may not pass it + `latency_ps` without a yield.
+void note_post(int64_t latency_ps);
+
+/// The shared object's value (0 if it does not exist yet).
+uint64_t object_value(uint64_t key);
+uint64_t object_aux(uint64_t key);
+/// Adds to a shared object's value (creating it), stamped with the thread's clock. Whoever waits for it becomes ready.
+void object_bump(uint64_t key, uint64_t by = 1);
+void object_set_aux(uint64_t key, uint64_t aux);
+
+/// What ends a wait: any of the items, the deadline, or (kWaitVisible) anything the HCA makes visible to this process.
+class WaitSet {
+  public:
+    explicit WaitSet(const char* what);  ///< `what` is for the stall report
+    void add_object(uint64_t key, uint64_t value_seen, int64_t latency_ps);
+    void add_external(int fd, uint32_t poll_events);
+    void add_deadline(int64_t at_ps);
+    void add_flags(uint32_t wait_flags);
+
+    protocol::Wait w;
+    bool overflow = false;  ///< more than kMaxWaitItems: waits in steps instead (deterministic, slower)
+};
+
+enum class Woken { Item, Deadline, Visible, ServerGone };
+
+/// Gives up the turn until `set` is satisfied; returns with the clock at the moment it was. `item` gets the index.
+Woken wait(WaitSet& set, uint32_t* item = nullptr);
+
+/// Makes a control request under the turn: sends it, yields until it has been answered, reads the reply. Returns 0 or
+/// an errno (ENODEV if the server is gone). `fds` may be null.
+int control(const void* request, void* reply, size_t reply_bytes, int* fds = nullptr, int max_fds = 0);
+
+/// Marks the current thread as inside the shim for its scope: probes and traps keep out, errno is preserved.
+class InShim {
+  public:
+    InShim();
+    ~InShim();
+    InShim(const InShim&) = delete;
+    InShim& operator=(const InShim&) = delete;
+
+  private:
+    int saved_errno_;
+};
+
+}  // namespace simverbs::client::turn

@@ -1,0 +1,293 @@
+// The control path: one request, one reply, on a SOCK_SEQPACKET UNIX socket, the shim's "system call". Attribute
+// structs are rdma-core's public ones (<infiniband/verbs.h>, stable ABI) with pointers replaced by handles.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+
+#include "verbs_shim/protocol/shared_layout.hpp"
+
+namespace simverbs::protocol {
+
+/// Environment variables that carry a program into its lab.
+inline constexpr char kEnvSocket[] = "SIMVERBS_SOCKET";    ///< path of the control socket
+inline constexpr char kEnvHost[] = "SIMVERBS_HOST";        ///< name of the simulated host
+inline constexpr char kEnvSlot[] = "SIMVERBS_SLOT";        ///< thread slot reserved for this process image
+inline constexpr char kEnvProgram[] = "SIMVERBS_PROGRAM";  ///< place on the command line
+
+enum class Op : uint16_t {
+    Hello = 1,  ///< fds in the reply: lab page, arena
+    OpenDevice,
+    CloseDevice,
+    QueryDevice,
+    QueryPort,
+    QueryGid,
+    QueryPkey,
+    AllocPd,
+    DeallocPd,
+    RegMr,
+    ReregMr,
+    DeregMr,
+    CreateCompChannel,
+    DestroyCompChannel,  ///< fd in the reply of create
+    CreateCq,
+    ResizeCq,
+    DestroyCq,
+    CreateQp,
+    ModifyQp,
+    QueryQp,
+    DestroyQp,
+    CreateSrq,
+    ModifySrq,
+    QuerySrq,
+    DestroySrq,
+    CreateAh,
+    DestroyAh,
+    AttachMcast,
+    DetachMcast,
+    AllocMw,
+    DeallocMw,
+    OpenXrcd,
+    CloseXrcd,
+    ReadCounter,  ///< a sysfs counter, made when it is opened
+    Explain,      ///< a call failed in the client: tell it
+    ReserveSlot,  ///< before pthread_create or fork: a slot for the new thread or process
+    Resolve,      ///< host name → address, address → host name
+    kCount
+};
+
+struct RequestHeader {
+    uint32_t magic = kMagic;
+    Op op = Op::Hello;
+    uint16_t bytes = 0;  ///< of the whole message
+    uint32_t sequence = 0;
+    uint32_t slot = 0;     ///< thread slot of the caller
+    int64_t clock_ps = 0;  ///< the caller's clock
+};
+
+struct ReplyHeader {
+    uint32_t magic = kMagic;
+    int32_t error = 0;  ///< 0 or an errno
+    uint32_t sequence = 0;
+    uint16_t bytes = 0;
+    uint16_t num_fds = 0;
+};
+
+struct HelloRequest {
+    RequestHeader h;
+    uint32_t version = kProtocolVersion;
+    int32_t pid = 0;
+    uint64_t layout_hash = 0;
+    char host[32] = {};
+    uint32_t slot = kNoItem;  ///< from the environment; kNoItem: the server chooses
+    uint32_t program = kNoItem;
+    char command[128] = {};  ///< for messages: basename and first arguments
+};
+
+inline constexpr uint32_t kMaxDevicesPerHost = 16;
+
+/// What the client must know of a device without asking again.
+struct DeviceInfo {
+    char name[64] = {};      ///< mlx5_0, simverbs0, …
+    char netdev[16] = {};    ///< eth0 / ib0
+    uint64_t node_guid = 0;  ///< big endian, as in ibv_device_attr
+    uint32_t num_ports = 0;
+    uint32_t link_layer = 0;  ///< IBV_LINK_LAYER_*
+    uint32_t vendor_id = 0, vendor_part_id = 0;
+    // CPU cost of the data path, charged to the thread's clock (virtual clock).
+    int64_t post_send_ps = 0, post_wr_ps = 0, post_recv_ps = 0, poll_cq_ps = 0, poll_empty_ps = 0, inline_byte_ps = 0;
+    int64_t control_ps = 0;       ///< cost of a control request
+    int64_t down_latency_ps = 0;  ///< least latency from a post to anything another party can see (L)
+};
+
+struct HelloReply {
+    ReplyHeader h;
+    uint32_t process = 0;  ///< index into LabShared::processes
+    uint32_t slot = 0;
+    uint32_t host = 0;  ///< index into LabShared::hosts
+    uint32_t num_devices = 0;
+    char sysfs_root[108] = {};  ///< real directory that stands for /sys on this host (class/infiniband,
+                                ///< class/infiniband_verbs, class/net, …)
+    uint32_t explain = 0;
+    DeviceInfo devices[kMaxDevicesPerHost];
+};
+
+struct DeviceRequest {
+    RequestHeader h;
+    uint32_t device = 0;
+    uint32_t port = 0;
+    uint32_t index = 0;
+};
+struct OpenDeviceReply {
+    ReplyHeader h;
+    uint32_t context = 0;
+    uint32_t pad = 0;
+    uint64_t async_key = 0;
+};  ///< fd: async events (ChannelEvent records)
+/// ibv_device_attr_ex and what is not in it.
+struct QueryDeviceReply {
+    ReplyHeader h;
+    struct ibv_device_attr_ex attr;
+};
+struct QueryPortReply {
+    ReplyHeader h;
+    struct ibv_port_attr attr;
+    uint32_t active_speed_ex = 0;
+};
+struct QueryGidReply {
+    ReplyHeader h;
+    union ibv_gid gid;
+    uint32_t gid_type = 0;
+    uint32_t ndev_ifindex = 0;
+};  ///< gid_type: ibv_gid_type (0 IB, 1 RoCE v1, 2 RoCE v2)
+struct QueryPkeyReply {
+    ReplyHeader h;
+    uint16_t pkey = 0;
+};  ///< host byte order
+
+/// Requests that name one object: destroy, dealloc, close, query.
+struct ObjectRequest {
+    RequestHeader h;
+    uint32_t context = 0;
+    uint32_t handle = 0;
+    uint64_t arg = 0;
+};
+struct HandleReply {
+    ReplyHeader h;
+    uint32_t handle = 0;
+    uint32_t arg = 0;
+};
+
+struct RegMrRequest {
+    RequestHeader h;
+    uint32_t context = 0, pd = 0, access = 0, flags = 0;  ///< flags: ibv_rereg_mr_flags for ReregMr
+    uint64_t addr = 0, length = 0, iova = 0;
+    uint32_t mr = 0;  ///< ReregMr
+    uint32_t pad = 0;
+};
+struct RegMrReply {
+    ReplyHeader h;
+    uint32_t handle = 0, lkey = 0, rkey = 0;
+};
+
+struct CompChannelReply {
+    ReplyHeader h;
+    uint32_t handle = 0;
+    uint32_t pad = 0;
+    uint64_t key = 0;
+};  ///< fd: the channel's fd; key: its shared object
+
+struct CreateCqRequest {
+    RequestHeader h;
+    uint32_t context = 0, cqe = 0, channel = 0 /* 0: none */, comp_vector = 0;
+    uint32_t handle = 0 /* ResizeCq */, flags = 0;
+};
+struct CreateCqReply {
+    ReplyHeader h;
+    uint32_t handle = 0;
+    uint32_t cqe = 0;
+    RingRef ring;
+};
+
+struct CreateSrqRequest {
+    RequestHeader h;
+    uint32_t context = 0, pd = 0, srq_type = 0, cq = 0, xrcd = 0, pad = 0;
+    struct ibv_srq_attr attr;
+};
+struct CreateSrqReply {
+    ReplyHeader h;
+    uint32_t handle = 0, srq_num = 0;
+    struct ibv_srq_attr attr;
+    RingRef ring;
+};
+struct ModifySrqRequest {
+    RequestHeader h;
+    uint32_t context = 0, handle = 0, mask = 0;
+    struct ibv_srq_attr attr;
+};
+struct QuerySrqReply {
+    ReplyHeader h;
+    struct ibv_srq_attr attr;
+};
+
+struct CreateQpRequest {
+    RequestHeader h;
+    uint32_t context = 0, pd = 0, send_cq = 0, recv_cq = 0, srq = 0 /* 0: none */, qp_type = 0, sq_sig_all = 0,
+             xrcd = 0;
+    struct ibv_qp_cap cap;
+    uint32_t source_qpn = 0, create_flags = 0;
+};
+struct CreateQpReply {
+    ReplyHeader h;
+    uint32_t handle = 0, qp_num = 0;
+    struct ibv_qp_cap cap;
+    RingRef sq, rq;
+};
+struct ModifyQpRequest {
+    RequestHeader h;
+    uint32_t context = 0, handle = 0, mask = 0;
+    struct ibv_qp_attr attr;
+};
+struct QueryQpReply {
+    ReplyHeader h;
+    struct ibv_qp_attr attr;
+    struct ibv_qp_cap cap;
+    uint32_t sq_sig_all = 0;
+};
+struct DestroyReply {
+    ReplyHeader h;
+    uint32_t events_reported = 0;
+};
+
+struct CreateAhRequest {
+    RequestHeader h;
+    uint32_t context = 0, pd = 0;
+    struct ibv_ah_attr attr;
+};
+struct McastRequest {
+    RequestHeader h;
+    uint32_t context = 0, qp = 0;
+    union ibv_gid gid;
+    uint32_t lid = 0;
+};
+
+struct ReadCounterRequest {
+    RequestHeader h;
+    uint32_t device = 0, port = 0;
+    char name[64] = {};
+    uint32_t hw = 0;
+};
+struct ReadCounterReply {
+    ReplyHeader h;
+    uint64_t value = 0;
+};
+struct ExplainRequest {
+    RequestHeader h;
+    char text[480] = {};
+};
+/// kind: 0 = thread of this process, 1 = child process
+struct ReserveSlotRequest {
+    RequestHeader h;
+    uint32_t kind = 0;
+    uint32_t pad = 0;
+};
+struct ReserveSlotReply {
+    ReplyHeader h;
+    uint32_t slot = 0;
+    uint32_t pad = 0;
+};
+struct ResolveRequest {
+    RequestHeader h;
+    char name[64] = {};
+    uint32_t address = 0;
+};
+struct ResolveReply {
+    ReplyHeader h;
+    uint32_t address = 0;
+    char name[32] = {};
+};
+
+inline constexpr size_t kMaxMessage = 8192;
+
+}  // namespace simverbs::protocol

@@ -1,0 +1,306 @@
+// What the two halves of the shim see of each other in shared memory. Plain data only: no pointers, fixed widths,
+// every index is checked by the server before use.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace simverbs::protocol {
+
+inline constexpr uint32_t kMagic = 0x53565242;  // "SVRB"
+inline constexpr uint32_t kProtocolVersion = 1;
+
+enum class ClockMode : uint32_t { Virtual = 0, Wall = 1 };
+
+// ---------------------------------------------------------------------------------------------------------------
+// The turn protocol (virtual clock): exactly one party runs at a time, the server or one thread of one program.
+// ---------------------------------------------------------------------------------------------------------------
+
+/// Whose move it is, in ThreadSlot::turn (a futex word).
+enum class Turn : uint32_t {
+    Free = 0,      ///< the slot belongs to nobody
+    Reserved = 1,  ///< allocated for a thread or child that has not arrived yet
+    Waiting = 2,   ///< the thread has given up its turn (see yield) and sleeps on this word
+    Running = 3,   ///< the thread has the turn
+    Lost = 4,      ///< asleep in something unknown: lost its turn, rejoins at its next call
+    Gone = 5,      ///< the thread has ended
+};
+
+/// Why a thread gave up its turn.
+enum class Yield : uint32_t {
+    Horizon = 0,  ///< its clock reached the horizon: runnable at its clock
+    Wait = 1,     ///< waits for what `wait` says
+    Control = 2,  ///< a request lies on the control socket: answer, then it is runnable
+    Exit = 3,     ///< the thread (or process) ends
+    Arrived = 4,  ///< a new thread or process image is ready for its first turn
+};
+
+/// One thing that ends a wait.
+enum class WaitKind : uint32_t {
+    None = 0,
+    Object =
+        1,  ///< shared object `key` has a value different from `value`: ready at max(clock, its stamp + latency_ps)
+    External = 2,  ///< file descriptor `key` of the thread's process is ready for poll events `value`: the lab cannot
+                   ///< know when
+};
+
+struct WaitItem {
+    WaitKind kind = WaitKind::None;
+    uint32_t pad = 0;
+    uint64_t key = 0;
+    uint64_t value = 0;
+    int64_t latency_ps = 0;
+};
+
+inline constexpr uint32_t kMaxWaitItems = 64;
+
+/// Wait::flags
+enum WaitFlag : uint32_t {
+    kWaitVisible =
+        1,  ///< any CQE, remote write, event for the thread's process also ends the wait (poll and memory spinning)
+    kWaitReadsClock =
+        2,  ///< a spinner that has read a clock since its last progress: stays runnable in growing steps (rule 5)
+    kWaitMemory = 4,  ///< proven memory spinner (rule 7); only for the stall report and --stats
+};
+
+struct Wait {
+    uint32_t flags = 0;
+    uint32_t num_items = 0;
+    int64_t deadline_ps = 0;  ///< INT64_MAX: none
+    WaitItem items[kMaxWaitItems];
+    char what[64] = {};  ///< for the stall report: "recv on 10.0.0.1:18515 from 10.0.0.2", "poll_cq of CQ 3", …
+};
+
+inline constexpr uint32_t kNoItem = 0xFFFFFFFF;
+
+struct alignas(64) ThreadSlot {
+    std::atomic<uint32_t> turn{0};  ///< Turn; futex word
+    uint32_t process = 0;           ///< index into LabShared::processes
+    int32_t tid = 0;
+    uint32_t yield = 0;      ///< Yield
+    int64_t clock_ps = 0;    ///< the thread's clock; the server moves it forward at a grant
+    int64_t horizon_ps = 0;  ///< set at a grant: beyond it the thread must yield first
+    int64_t oldest_post_ps =
+        0;  ///< stamp of the first post since the grant, INT64_MAX if none: clock may not pass it + latency
+    uint32_t woken_by =
+        kNoItem;  ///< set at a grant that ends a Wait: index of the item; kNoItem: deadline, visible or clock step
+    uint32_t woken_visible = 0;        ///< set at a grant: something became visible to the process since the last grant
+    std::atomic<uint32_t> in_shim{0};  ///< >0 while inside an interposed call: the probe handler keeps out
+    uint32_t probe_request = 0;        ///< counts how often the server asked the burning thread to look at itself
+    uint32_t slot_flags = 0;
+    Wait wait;
+};
+
+/// Kinds of verbs calls and other things that --stats counts, per process.
+enum class Stat : uint32_t {
+    ControlRequests,
+    PostSend,
+    PostSendWr,
+    PostRecv,
+    PostRecvWr,
+    PostSrqRecv,
+    PollCq,
+    PollCqEmpty,
+    PollCqWc,
+    ReqNotifyCq,
+    ClockReads,
+    RdtscTraps,
+    MemorySpinTraps,
+    Yields,
+    Waits,
+    DataPathSyscalls,
+    SocketCalls,
+    RegMr,
+    PinnedPages,
+    DoorbellsRung,
+    kCount
+};
+
+struct alignas(64) ProcessEntry {
+    std::atomic<uint32_t> used{0};
+    int32_t pid = 0;
+    uint32_t host = 0;                 ///< index of the simulated host
+    uint32_t program = 0;              ///< place on the command line; children carry their ancestor's
+    std::atomic<uint32_t> exposed{0};  ///< 1 once a QP is in RTR or later (rule 6)
+    std::atomic<uint32_t> dma_writable{
+        0};  ///< 1 once memory is registered that DMA may write (memory spinning is possible)
+    uint64_t stats[static_cast<size_t>(Stat::kCount)] = {};
+};
+
+/// A shared object that can be waited for: TCP stream direction, listener, datagram socket, pipe, channel fd, child, …
+/// `value` only grows; `stamp_ps` is the clock of whoever last bumped it. Open addressing on `key` (0 = empty slot).
+struct SharedObject {
+    std::atomic<uint64_t> key{0};
+    std::atomic<uint64_t> value{0};
+    std::atomic<int64_t> stamp_ps{0};
+    std::atomic<uint64_t> aux{0};  ///< meaning belongs to the key's kind (e.g. bytes consumed, closed flags)
+};
+
+inline constexpr uint32_t kMaxThreads = 1024;
+inline constexpr uint32_t kMaxProcesses = 1024;
+inline constexpr uint32_t kMaxObjects = 1 << 16;
+inline constexpr uint32_t kMaxHosts = 4096;
+
+struct HostEntry {
+    char name[32] = {};
+    uint32_t address = 0;  ///< 10.0.hi.lo in host byte order; underneath it is 127.L.hi.lo
+    uint32_t num_devices = 0;
+    std::atomic<uint32_t> next_ephemeral_port{0};
+    uint32_t pad = 0;
+};
+
+/// The lab page: one per lab, made by the server, mapped by every process of the lab.
+struct LabShared {
+    uint32_t magic = 0;
+    uint32_t version = 0;
+    uint64_t layout_hash = 0;
+    ClockMode clock_mode = ClockMode::Virtual;
+    uint32_t lab_block = 0;  ///< L of 127.L.0.0/16
+    uint64_t seed = 0;
+    int64_t realtime_at_zero_ns = 0;       ///< CLOCK_REALTIME when simulated time is 0
+    int64_t monotonic_at_zero_ns = 0;      ///< CLOCK_MONOTONIC, _RAW, BOOTTIME likewise
+    uint64_t tsc_khz = 0;                  ///< virtual TSC rate; /proc/cpuinfo agrees
+    std::atomic<int64_t> wall_time_ps{0};  ///< wall mode: simulated time reached
+    std::atomic<uint32_t> server_word{
+        0};  ///< futex: bumped by a thread that gives up its turn, and by wall-mode doorbells
+    std::atomic<uint32_t> server_sleeps{0};
+    std::atomic<uint32_t> server_alive{0};  ///< 0 after the server died or ended: calls fail, waits end
+    std::atomic<uint32_t> stdout_dirty{0};
+    uint32_t explain = 0;
+    uint32_t num_hosts = 0;
+    std::atomic<uint32_t> num_slots{0};  ///< slots [0, num_slots) have ever been used
+    std::atomic<uint32_t> num_processes{0};
+    HostEntry hosts[kMaxHosts];
+    ThreadSlot slots[kMaxThreads];
+    ProcessEntry processes[kMaxProcesses];
+    SharedObject objects[kMaxObjects];
+};
+
+// ---------------------------------------------------------------------------------------------------------------
+// The data path: one arena per process (a sparse memfd made by the server), rings inside it.
+// ---------------------------------------------------------------------------------------------------------------
+
+inline constexpr uint64_t kArenaBytes = uint64_t{8} << 30;  // sparse
+inline constexpr uint32_t kDoorbells = 1 << 15;
+
+enum class DoorbellKind : uint16_t { Send = 1, Recv = 2, SrqRecv = 3, ArmCq = 4, ArmCqSolicited = 5 };
+
+struct Doorbell {
+    int64_t stamp_ps = 0;
+    uint32_t object = 0;  ///< QP number, SRQ handle or CQ handle
+    DoorbellKind kind = DoorbellKind::Send;
+    uint16_t count = 0;  ///< WQEs posted by this doorbell (Send, Recv, SrqRecv)
+};
+static_assert(sizeof(Doorbell) == 16);
+
+/// First page of the arena. Producers: the process (under a client-side lock); consumer: the server.
+struct alignas(64) ArenaHeader {
+    std::atomic<uint64_t> produced{0};
+    alignas(64) std::atomic<uint64_t> consumed{0};
+    alignas(64) Doorbell doorbells[kDoorbells];
+};
+
+/// A ring of fixed-stride slots inside the arena: SQ, RQ, SRQ, CQ. Counters are free-running, modulo 2^32.
+struct alignas(64) RingHeader {
+    std::atomic<uint32_t> produced{0};
+    uint32_t capacity = 0;  ///< slots, a power of two
+    uint32_t stride = 0;    ///< bytes a slot, a multiple of 16
+    uint32_t pad = 0;
+    alignas(64) std::atomic<uint32_t> consumed{0};
+    std::atomic<uint32_t> state{0};  ///< SQ: QP state (ibv_qp_state) for post checks; CQ: 1 = overrun, in error
+    std::atomic<uint64_t> aux{0};
+};
+
+/// Where a ring lies in the arena.
+struct RingRef {
+    uint64_t offset = 0;  ///< of the RingHeader; slots follow it at once
+    uint32_t capacity = 0;
+    uint32_t stride = 0;
+};
+
+struct WireSge {
+    uint64_t addr = 0;
+    uint32_t length = 0;
+    uint32_t lkey = 0;
+};
+
+/// A slot of the SQ: this header, then `num_sge` WireSge, or `inline_bytes` bytes if kInline is set.
+struct SendSlot {
+    uint64_t wr_id = 0;
+    int64_t stamp_ps = 0;
+    uint32_t opcode = 0;      ///< ibv_wr_opcode
+    uint32_t send_flags = 0;  ///< ibv_send_flags
+    uint32_t imm_or_rkey = 0;
+    uint32_t num_sge = 0;
+    uint32_t inline_bytes = 0;
+    uint32_t rkey = 0;
+    uint64_t remote_addr = 0;
+    uint64_t compare_add = 0;
+    uint64_t swap = 0;
+    uint32_t ah = 0, remote_qpn = 0, remote_qkey = 0, remote_srqn = 0;
+    uint32_t mw_handle = 0, mw_rkey = 0, mw_mr_handle = 0,
+             mw_access = 0;  ///< BIND_MW; the address range is remote_addr, compare_add
+};
+static_assert(sizeof(SendSlot) == 96);
+
+/// A slot of an RQ or SRQ: this header, then `num_sge` WireSge.
+struct RecvSlot {
+    uint64_t wr_id = 0;
+    uint32_t num_sge = 0;
+    uint32_t pad = 0;
+};
+
+/// A slot of a CQ, written by the server when the completion becomes visible to the process.
+struct CqSlot {
+    uint64_t wr_id = 0;
+    uint64_t timestamp = 0;  ///< completion timestamp in HCA clock ticks (ns)
+    uint32_t status = 0, opcode = 0, vendor_err = 0, byte_len = 0, imm_or_rkey = 0, qp_num = 0, src_qp = 0;
+    uint32_t queue_tail = 0;  ///< WQEs of the queue retired up to and including this one, modulo 2^32
+    uint16_t pkey_index = 0, slid = 0;
+    uint8_t wc_flags = 0, sl = 0, dlid_path_bits = 0, is_send = 0;
+    uint32_t srq = 0;  ///< SRQ handle if the WQE came from one, else 0
+    uint32_t pad = 0;
+};
+static_assert(sizeof(CqSlot) == 64);
+
+/// What the server writes into a completion channel's or the async event fd.
+struct ChannelEvent {
+    uint32_t kind = 0;    ///< 0: CQ event; else 1 + ibv_event_type
+    uint32_t object = 0;  ///< CQ handle, QPN, SRQ handle, port number
+};
+
+// ---------------------------------------------------------------------------------------------------------------
+
+/// Hash over sizes and offsets: both halves must have been built from the same layout.
+constexpr uint64_t layout_hash() noexcept {
+    uint64_t h = 1469598103934665603ULL;
+    for (const uint64_t v : {uint64_t{sizeof(LabShared)}, uint64_t{sizeof(ThreadSlot)}, uint64_t{sizeof(ProcessEntry)},
+                             uint64_t{sizeof(Wait)}, uint64_t{sizeof(SharedObject)}, uint64_t{sizeof(HostEntry)},
+                             uint64_t{sizeof(ArenaHeader)}, uint64_t{sizeof(RingHeader)}, uint64_t{sizeof(SendSlot)},
+                             uint64_t{sizeof(RecvSlot)}, uint64_t{sizeof(CqSlot)}, uint64_t{sizeof(ChannelEvent)},
+                             uint64_t{offsetof(LabShared, slots)}, uint64_t{offsetof(LabShared, objects)},
+                             uint64_t{offsetof(ThreadSlot, wait)}, uint64_t{kProtocolVersion}}) {
+        h = (h ^ v) * 1099511628211ULL;
+    }
+    return h;
+}
+
+/// Keys of shared objects: the kind in the top byte, so that kinds never collide.
+enum class ObjectKind : uint8_t {
+    TcpStream = 1,  ///< one direction of a connection; id from the 4-tuple. value: bytes written, +1 at FIN/RST
+    Listener = 2,   ///< value: connections queued; aux: accepted
+    Datagram = 3,   ///< a UDP socket's port. value: datagrams queued
+    Inode = 4,      ///< pipe, FIFO, UNIX socket, eventfd shared between lab processes. value: writes
+    ChannelFd = 5,  ///< completion channel or async fd; id from the server. value: events written
+    Process = 6,    ///< child exit; id = process index. value: 1 once it has ended
+    ProcessSync =
+        7,  ///< anything another thread of the process did that may release a waiter (unlock, signal, post, join)
+    HostBusy = 8,  ///< id = host: bumped when the host's initial program first blocks or ends (rule 9, connect without
+                   ///< listener)
+};
+constexpr uint64_t object_key(ObjectKind kind, uint64_t id) noexcept {
+    return (uint64_t{static_cast<uint8_t>(kind)} << 56) | (id & 0x00FFFFFFFFFFFFFFULL);
+}
+
+}  // namespace simverbs::protocol
