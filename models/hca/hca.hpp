@@ -1,0 +1,205 @@
+// The host channel adapter: a verbs-level device and a node of the engine.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "models/hca/explanation.hpp"
+#include "models/hca/hca_config.hpp"
+#include "models/hca/host_sink.hpp"
+#include "models/hca/verbs_types.hpp"
+#include "sim/node.hpp"
+#include "sim/sim_time.hpp"
+
+namespace simverbs::host {
+class PayloadMover;
+}
+namespace simverbs::link {
+struct PortWiring;
+}
+
+namespace simverbs::hca {
+
+class Device;
+
+/// Who asks for a control operation, when, and whether it wants to know why it was refused.
+struct ControlContext {
+    OwnerId owner = 0;
+    /// The engine has run up to here: no event before `now` is pending.
+    sim::SimTime now;
+    /// If not null and the call fails, filled in. Nothing is formatted otherwise.
+    Explanation* why = nullptr;
+};
+
+/// Outcome of a control call: `error` is 0 or an errno value; `value` means something only if it is 0.
+template <class T>
+struct Result {
+    int error = 0;
+    T value{};
+    [[nodiscard]] bool ok() const noexcept { return error == 0; }
+};
+
+struct MrKeys {
+    MrHandle handle = 0;
+    uint32_t lkey = 0, rkey = 0;
+};
+
+struct MrSpec {
+    PdHandle pd = 0;
+    host::AddressSpaceId space = 0;
+    uint64_t addr = 0, length = 0;
+    uint64_t iova = 0;    ///< address that WRs use; equal to addr for ibv_reg_mr
+    uint32_t access = 0;  ///< AccessFlags
+};
+/// ibv_rereg_mr flags.
+enum RereqFlags : uint32_t { kChangeTranslation = 1, kChangePd = 2, kChangeAccess = 4 };
+
+struct CqSpec {
+    uint32_t entries = 0;      ///< as the program asked; the CQ gets at least as many
+    bool has_channel = false;  ///< can be armed
+};
+
+struct SrqSpec {
+    PdHandle pd = 0;
+    uint32_t max_wr = 0, max_sge = 0, srq_limit = 0;
+};
+/// ibv_srq_attr_mask.
+enum SrqAttrMask : uint32_t { kSrqMaxWr = 1, kSrqLimit = 2 };
+struct SrqAttr {
+    uint32_t max_wr = 0, max_sge = 0, srq_limit = 0;
+};
+
+struct QpInitAttr {
+    QpType type = QpType::Rc;
+    PdHandle pd = 0;
+    CqHandle send_cq = 0, recv_cq = 0;
+    SrqHandle srq = 0;  ///< 0: none
+    QpCap cap;
+    bool sq_sig_all = false;
+};
+struct CreatedQp {
+    uint32_t qp_num = 0;
+    QpCap cap;  ///< what was allocated: at least what was asked for
+};
+
+struct QpQuery {
+    QpAttr attr;
+    QpInitAttr init;
+};
+
+/// ibv_port_attr (names as there).
+struct PortAttr {
+    PortState state = PortState::Active;
+    Mtu max_mtu = Mtu::Mtu4096, active_mtu = Mtu::Mtu4096;
+    int gid_tbl_len = 0;
+    uint32_t port_cap_flags = 0, max_msg_sz = 0, bad_pkey_cntr = 0, qkey_viol_cntr = 0;
+    uint16_t pkey_tbl_len = 0, lid = 0, sm_lid = 0;
+    uint8_t lmc = 0, max_vl_num = 0, sm_sl = 0, subnet_timeout = 0, init_type_reply = 0, active_width = 0,
+            active_speed = 0, phys_state = 5;
+    LinkLayer link_layer = LinkLayer::Ethernet;
+    uint8_t flags = 0;
+    uint16_t port_cap_flags2 = 0;
+    uint32_t active_speed_ex = 0;
+};
+
+struct NamedCounter {
+    const char* name;  ///< as in sysfs
+    uint64_t value;
+};
+
+/// More WRs of the same list follow: store, but ring no doorbell yet.
+enum class Doorbell : uint8_t { Ring, Hold };
+
+/// One adapter. Control calls and posts are made between windows by one driver (shim server, scenario, test); they
+/// never block and take effect at ControlContext::now or, for the data path, when the doorbell arrives.
+/// Handles are checked against their owner: somebody else's object is ENOENT (EINVAL where verbs says so).
+class Hca final : public sim::Node {
+  public:
+    /// `sink` and `mover` may be null: flows without programs need neither. `config` is checked by its builder.
+    Hca(const HcaConfig& config, HostSink* sink, host::PayloadMover* mover);
+    ~Hca() override;
+
+    // ---- engine
+    void run_window(sim::SimTime end) override;
+    [[nodiscard]] sim::SimTime next_event_time() const override;
+
+    [[nodiscard]] const HcaConfig& config() const noexcept;
+    [[nodiscard]] const DeviceProfile& profile() const noexcept;
+    /// Least time between a post and anything that it causes: the lookahead of a program on this HCA.
+    [[nodiscard]] sim::SimTime downward_latency() const noexcept;
+
+    // ---- device and ports. Port numbers count from 1.
+    [[nodiscard]] const DeviceAttr& query_device() const noexcept;
+    [[nodiscard]] Result<PortAttr> query_port(uint8_t port) const;
+    [[nodiscard]] Result<GidEntry> query_gid(uint8_t port, uint32_t index) const;
+    [[nodiscard]] Result<uint16_t> query_pkey(uint8_t port, uint32_t index) const;
+    /// /sys/class/infiniband/<dev>/ports/<n>/counters. Data counters count 4-byte words, as there.
+    [[nodiscard]] std::vector<NamedCounter> port_counters(uint8_t port) const;
+    [[nodiscard]] std::vector<NamedCounter> hw_counters(uint8_t port) const;
+
+    // ---- protection domains, memory regions
+    Result<PdHandle> alloc_pd(const ControlContext& by);
+    int dealloc_pd(const ControlContext& by, PdHandle pd);  ///< EBUSY while used
+    Result<MrKeys> reg_mr(const ControlContext& by, const MrSpec& spec);
+    /// Returns the new keys; on failure the MR stays as it was.
+    Result<MrKeys> rereg_mr(const ControlContext& by, MrHandle mr, uint32_t flags, const MrSpec& spec);
+    int dereg_mr(const ControlContext& by, MrHandle mr);
+
+    // ---- completion queues
+    Result<CqHandle> create_cq(const ControlContext& by, const CqSpec& spec);
+    [[nodiscard]] Result<uint32_t> cq_capacity(const ControlContext& by, CqHandle cq) const;
+    int resize_cq(const ControlContext& by, CqHandle cq, uint32_t entries);
+    int destroy_cq(const ControlContext& by, CqHandle cq);  ///< EBUSY while a QP uses it
+    /// Data path: the program armed the CQ at `t`. Completions that become visible after `t` count.
+    int req_notify_cq(CqHandle cq, bool solicited_only, sim::SimTime t);
+    /// Data path: the program has taken `count` more completions. Without this a CQ overruns.
+    int cq_consumed(CqHandle cq, uint32_t count);
+
+    // ---- shared receive queues
+    Result<SrqHandle> create_srq(const ControlContext& by, SrqSpec& spec);  ///< writes back what was allocated
+    int modify_srq(const ControlContext& by, SrqHandle srq, const SrqAttr& attr, uint32_t mask);
+    [[nodiscard]] Result<SrqAttr> query_srq(const ControlContext& by, SrqHandle srq) const;
+    int destroy_srq(const ControlContext& by, SrqHandle srq);
+
+    // ---- queue pairs
+    Result<CreatedQp> create_qp(const ControlContext& by, const QpInitAttr& init);
+    int modify_qp(const ControlContext& by, uint32_t qp_num, const QpAttr& attr, uint32_t mask);
+    [[nodiscard]] Result<QpQuery> query_qp(const ControlContext& by, uint32_t qp_num) const;
+    int destroy_qp(const ControlContext& by, uint32_t qp_num);
+
+    // ---- address handles, multicast
+    Result<AhHandle> create_ah(const ControlContext& by, PdHandle pd, const AhAttr& attr);
+    int destroy_ah(const ControlContext& by, AhHandle ah);
+    int attach_mcast(const ControlContext& by, uint32_t qp_num, const Gid& gid, uint16_t lid);
+    int detach_mcast(const ControlContext& by, uint32_t qp_num, const Gid& gid, uint16_t lid);
+
+    /// Everything of a client that ended, in dependency order. Never fails.
+    void release_all(OwnerId owner, sim::SimTime now);
+
+    // ---- data path. `t` is the clock of the thread that posts; never before the engine's frontier.
+    /// 0, EINVAL (state, opcode, SGEs, inline, AH, atomic address) or ENOMEM (queue full). Nothing is kept on error.
+    int post_send(uint32_t qp_num, const SendWr& wr, sim::SimTime t, Doorbell doorbell = Doorbell::Ring,
+                  Explanation* why = nullptr);
+    int post_recv(uint32_t qp_num, const RecvWr& wr, sim::SimTime t, Explanation* why = nullptr);
+    int post_srq_recv(SrqHandle srq, const RecvWr& wr, sim::SimTime t, Explanation* why = nullptr);
+
+    /// Turns HostSink::on_memory_written on or off for a space.
+    void watch_memory(host::AddressSpaceId space, bool on);
+
+    /// Wires port `port` to its link; called once by the fabric's builder. See models/link.
+    void attach_port(uint8_t port, const link::PortWiring& wiring);
+
+    /// What every QP waits for, one line each, for the stuck-state dump; empty if nothing is outstanding.
+    [[nodiscard]] std::vector<std::string> outstanding_work() const;
+
+    /// The implementation, for the parts of models/hca and its unit tests.
+    [[nodiscard]] Device& device() noexcept { return *device_; }
+
+  private:
+    std::unique_ptr<Device> device_;
+};
+
+}  // namespace simverbs::hca

@@ -1,0 +1,63 @@
+// Addresses of a lab: who has this GID, LID or MAC. Static while the engine runs; shared by all HCAs of a fabric.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "models/hca/verbs_types.hpp"
+#include "models/wire/mac_address.hpp"
+#include "models/wire/packet.hpp"
+
+namespace simverbs::hca {
+
+struct Neighbour {
+    wire::LeafId leaf = 0;
+    wire::MacAddress mac;
+    uint16_t lid = 0;
+};
+
+/// GID → MAC (static ARP and neighbour discovery), LID → port, multicast group → member ports.
+class NeighbourTable {
+  public:
+    void add_gid(const Gid& gid, const Neighbour& n) { by_gid_[gid] = n; }
+    void add_lid(uint16_t lid, const Neighbour& n) { by_lid_[lid] = n; }
+    void add_leaf(wire::LeafId leaf, const Neighbour& n) { by_leaf_[leaf] = n; }
+
+    /// nullptr if nobody has it.
+    [[nodiscard]] const Neighbour* find_gid(const Gid& gid) const {
+        const auto it = by_gid_.find(gid);
+        return it == by_gid_.end() ? nullptr : &it->second;
+    }
+    [[nodiscard]] const Neighbour* find_lid(uint16_t lid) const {
+        const auto it = by_lid_.find(lid);
+        return it == by_lid_.end() ? nullptr : &it->second;
+    }
+    [[nodiscard]] const Neighbour* find_leaf(wire::LeafId leaf) const {
+        const auto it = by_leaf_.find(leaf);
+        return it == by_leaf_.end() ? nullptr : &it->second;
+    }
+
+    /// Members of a multicast group, each port once, in LeafId order. Changes only between windows.
+    void join(const Gid& mgid, wire::LeafId leaf) { ++groups_[mgid][leaf]; }
+    void leave(const Gid& mgid, wire::LeafId leaf) {
+        const auto group = groups_.find(mgid);
+        if (group == groups_.end()) return;
+        const auto member = group->second.find(leaf);
+        if (member != group->second.end() && --member->second == 0) group->second.erase(member);
+    }
+    [[nodiscard]] const std::map<wire::LeafId, uint32_t>* members(const Gid& mgid) const {
+        const auto it = groups_.find(mgid);
+        return it == groups_.end() ? nullptr : &it->second;
+    }
+
+  private:
+    std::map<Gid, Neighbour> by_gid_;
+    std::unordered_map<uint16_t, Neighbour> by_lid_;
+    std::unordered_map<wire::LeafId, Neighbour> by_leaf_;
+    std::map<Gid, std::map<wire::LeafId, uint32_t>> groups_;
+};
+
+}  // namespace simverbs::hca
