@@ -135,6 +135,8 @@ struct SharedObject {
     std::atomic<uint64_t> value{0};
     std::atomic<int64_t> stamp_ps{0};
     std::atomic<uint64_t> aux{0};  ///< meaning belongs to the key's kind (e.g. bytes consumed, closed flags)
+    std::atomic<uint32_t> refs{0};          ///< TcpStream, Listener, Inode: open ends that may still bump it
+    std::atomic<uint32_t> last_process{0};  ///< process index + 1 that last held such an end; when it dies the server ends the stream
 };
 
 inline constexpr uint32_t kMaxThreads = 1024;

@@ -25,6 +25,8 @@ void note_post(int64_t latency_ps);
 /// The shared object's value (0 if it does not exist yet).
 uint64_t object_value(uint64_t key);
 uint64_t object_aux(uint64_t key);
+/// Clock of whoever last bumped it (0 if it does not exist yet).
+int64_t object_stamp(uint64_t key);
 /// Adds to a shared object's value (creating it), stamped with the thread's clock. Whoever waits for it becomes ready.
 void object_bump(uint64_t key, uint64_t by = 1);
 void object_set_aux(uint64_t key, uint64_t aux);
