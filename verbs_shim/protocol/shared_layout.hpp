@@ -74,6 +74,16 @@ struct Wait {
 
 inline constexpr uint32_t kNoItem = 0xFFFFFFFF;
 
+/// ThreadSlot::slot_flags
+enum SlotFlag : uint32_t {
+    kSlotInterrupted = 1,  ///< a signal handler of the program must run: ends a Wait at once, at the thread's clock (or
+                           ///< the latest clock that was granted so far, if later); the client clears it
+};
+
+/// The realtime signal with which the server asks a burning thread to look at itself (rules 7 and 8): SIGRTMAX - 3 of
+/// glibc, by number because SIGRTMAX is not a constant. Hidden from programs.
+inline constexpr int kProbeSignal = 61;
+
 struct alignas(64) ThreadSlot {
     std::atomic<uint32_t> turn{0};  ///< Turn; futex word
     uint32_t process = 0;           ///< index into LabShared::processes
@@ -88,7 +98,7 @@ struct alignas(64) ThreadSlot {
     uint32_t woken_visible = 0;        ///< set at a grant: something became visible to the process since the last grant
     std::atomic<uint32_t> in_shim{0};  ///< >0 while inside an interposed call: the probe handler keeps out
     uint32_t probe_request = 0;        ///< counts how often the server asked the burning thread to look at itself
-    uint32_t slot_flags = 0;
+    std::atomic<uint32_t> slot_flags{0};  ///< SlotFlag
     Wait wait;
 };
 
@@ -134,9 +144,10 @@ struct SharedObject {
     std::atomic<uint64_t> key{0};
     std::atomic<uint64_t> value{0};
     std::atomic<int64_t> stamp_ps{0};
-    std::atomic<uint64_t> aux{0};  ///< meaning belongs to the key's kind (e.g. bytes consumed, closed flags)
-    std::atomic<uint32_t> refs{0};          ///< TcpStream, Listener, Inode: open ends that may still bump it
-    std::atomic<uint32_t> last_process{0};  ///< process index + 1 that last held such an end; when it dies the server ends the stream
+    std::atomic<uint64_t> aux{0};   ///< meaning belongs to the key's kind (e.g. bytes consumed, closed flags)
+    std::atomic<uint32_t> refs{0};  ///< TcpStream, Listener, Inode: open ends that may still bump it
+    std::atomic<uint32_t> last_process{
+        0};  ///< process index + 1 that last held such an end; when it dies the server ends the stream
 };
 
 inline constexpr uint32_t kMaxThreads = 1024;

@@ -9,6 +9,14 @@ namespace simverbs::client::turn {
 
 /// True if this process is in a lab whose clock is virtual and this thread takes part in the turn protocol.
 bool active();
+/// True if this process is in a lab, whatever its clock.
+bool in_lab();
+
+/// The lab page, null outside a lab; this process's index and host in it; this thread's slot, null if it has none.
+protocol::LabShared* lab();
+uint32_t process_index();
+uint32_t host_index();
+protocol::ThreadSlot* slot();
 
 /// This thread's simulated clock in picoseconds (wall mode: the lab's paced time).
 int64_t now_ps();
@@ -30,6 +38,8 @@ int64_t object_stamp(uint64_t key);
 /// Adds to a shared object's value (creating it), stamped with the thread's clock. Whoever waits for it becomes ready.
 void object_bump(uint64_t key, uint64_t by = 1);
 void object_set_aux(uint64_t key, uint64_t aux);
+/// The object itself; null if it does not exist (and `create` is false) or the table is full.
+protocol::SharedObject* object_find(uint64_t key, bool create);
 
 /// What ends a wait: any of the items, the deadline, or (kWaitVisible) anything the HCA makes visible to this process.
 class WaitSet {
@@ -44,10 +54,17 @@ class WaitSet {
     bool overflow = false;  ///< more than kMaxWaitItems: waits in steps instead (deterministic, slower)
 };
 
-enum class Woken { Item, Deadline, Visible, ServerGone };
+/// Interrupted: a signal arrived that a handler of the program wants; deliver_signals() runs it.
+enum class Woken { Item, Deadline, Visible, ServerGone, Interrupted };
 
 /// Gives up the turn until `set` is satisfied; returns with the clock at the moment it was. `item` gets the index.
 Woken wait(WaitSet& set, uint32_t* item = nullptr);
+
+/// Runs the program's handlers of signals that came while this thread was in the shim or without the turn. Says what
+/// a call that POSIX lets be interrupted must do: nothing ran; go on waiting (SA_RESTART); fail with EINTR.
+/// Calls that are never restarted (poll, select, nanosleep, …) treat Restart as Interrupt.
+enum class Signals { None, Restart, Interrupt };
+Signals deliver_signals();
 
 /// Makes a control request under the turn: sends it, yields until it has been answered, reads the reply. Returns 0 or
 /// an errno (ENODEV if the server is gone). `fds` may be null.

@@ -1,0 +1,27 @@
+// Memory spinning (rule 7 of the turn protocol): a program that polls its receive buffer without calling verbs. Pages
+// that DMA may write are made inaccessible once the program has been caught burning CPU in a loop; the fault handler
+// does the load itself and sees two identical ones in a row, which is an empty poll.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace simverbs::client::spin {
+
+/// A memory region was registered or deregistered. `access` is ibv_access_flags: only ranges that the HCA may write
+/// (IBV_ACCESS_LOCAL_WRITE) are ever made inaccessible. Counts overlapping registrations of one page.
+void memory_registered(const void* addr, size_t length, unsigned access);
+void memory_deregistered(const void* addr, size_t length, unsigned access);
+
+/// True while pages of this process are inaccessible.
+extern std::atomic<bool> pages_protected;
+void make_accessible();
+
+/// Before any system call that reads or writes program memory: the kernel answers EFAULT for protected pages. Cheap
+/// when nothing is protected; also ends the episode of spinning (a program that calls something is making progress).
+inline void before_syscall() {
+    if (pages_protected.load(std::memory_order_relaxed)) make_accessible();
+}
+
+}  // namespace simverbs::client::spin
