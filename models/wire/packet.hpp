@@ -22,6 +22,13 @@ enum PacketFlag : uint8_t {
     kTrimmed = 1 << 7,     ///< payload cut off by a trimming switch
 };
 
+/// Headers in front of the BTH, together with the link's layer. Addresses that need them are in the PacketExtra.
+enum Framing : uint32_t {
+    kFramingBasic = 0,   ///< Ethernet: RoCE v2 over IPv4; InfiniBand: LRH alone
+    kFramingIpv6 = 1,    ///< Ethernet: RoCE v2 over IPv6; InfiniBand: LRH and GRH
+    kFramingRoceV1 = 2,  ///< Ethernet: RoCE v1
+};
+
 /// Index of a PacketExtra in its slab; kNoExtra for packets that need none.
 using ExtraIndex = uint32_t;
 inline constexpr ExtraIndex kNoExtra = 0xFFFFFFFF;
@@ -31,7 +38,8 @@ inline constexpr ExtraIndex kNoExtra = 0xFFFFFFFF;
 /// The AETH (and the MSN in it) is inline, other extension headers and real payload are in the PacketExtra.
 struct Packet {
     sim::SimTime arrival = sim::SimTime::max();
-    uint32_t dest : 20;      ///< LeafId of the destination port
+    uint32_t dest : 18;      ///< LeafId of the destination port
+    uint32_t framing : 2;    ///< Framing: headers in front of the BTH
     uint32_t priority : 4;   ///< 802.1p priority or SL
     uint32_t ttl : 8;        ///< hops left
     uint32_t dest_qp : 24;   ///< BTH DestQP

@@ -1,0 +1,59 @@
+// A cable between two ports: two channels, and the faults of each direction.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/link/link_params.hpp"
+#include "models/link/ports.hpp"
+#include "models/wire/packet_extra.hpp"
+#include "sim/engine.hpp"
+#include "sim/node.hpp"
+
+namespace simverbs::link {
+
+/// One end of a link.
+struct LinkEnd {
+    sim::NodeId node = 0;
+    std::string path;  ///< of the port, "h0/mlx5_0/1": its component id
+    /// Time that the node needs from a header's arrival to its decision (a switch's pipeline). It counts as latency of
+    /// the link.
+    sim::SimTime ingress_latency = sim::SimTime::zero();
+};
+
+/// Owns what both ends share; must outlive the nodes' use of the wirings and be destroyed before the engine.
+class Link {
+  public:
+    /// Both nodes must have been added to the engine. `pool` may be nullptr where no packet has an extra record.
+    Link(sim::Engine& engine, const LinkParams& params, LinkEnd a, LinkEnd b, wire::PacketPool* pool);
+    Link(const Link&) = delete;
+    Link& operator=(const Link&) = delete;
+    ~Link();
+
+    /// Faults of the packets that leave end a (b). Before the wirings are handed out.
+    void set_faults_a_to_b(std::vector<LinkFault> faults);
+    void set_faults_b_to_a(std::vector<LinkFault> faults);
+
+    /// For the node at end a (b). The observer pointers are still empty: nodes set them where wanted.
+    [[nodiscard]] PortWiring wiring_a() const;
+    [[nodiscard]] PortWiring wiring_b() const;
+
+    [[nodiscard]] std::vector<FaultReport> fault_reports() const;
+
+  private:
+    [[nodiscard]] PortWiring wiring(const LinkEnd& self, const LinkEnd& peer, PacketChannel& out, PacketChannel& in,
+                                    LinkFaults* in_faults) const;
+
+    sim::Engine& engine_;
+    LinkParams params_;
+    LinkEnd a_;
+    LinkEnd b_;
+    wire::PacketPool* pool_;
+    PacketChannel a_to_b_;
+    PacketChannel b_to_a_;
+    std::unique_ptr<LinkFaults> faults_at_b_;
+    std::unique_ptr<LinkFaults> faults_at_a_;
+};
+
+}  // namespace simverbs::link

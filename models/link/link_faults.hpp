@@ -1,0 +1,85 @@
+// Addressable faults of one direction of a link. They act where the packets come out: at the receiver's ingress.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/wire/packet.hpp"
+#include "models/wire/packet_extra.hpp"
+#include "sim/event_list.hpp"
+#include "sim/link_ring.hpp"
+#include "sim/rng.hpp"
+#include "sim/sim_time.hpp"
+
+namespace simverbs::link {
+
+using PacketChannel = sim::Channel<wire::Packet>;
+
+enum class FaultKind : uint8_t { Drop, Corrupt, Duplicate, Delay, Reorder, EcnMark, Down };
+
+/// One fault. Which packets: exactly one of `nth`, `every`, `probability`; a Down fault has none of them.
+/// Packets of the direction are counted from 1, in order of arrival.
+struct LinkFault {
+    FaultKind kind = FaultKind::Drop;
+    uint64_t nth = 0;          ///< this packet alone
+    uint64_t every = 0;        ///< packets every, 2·every, …
+    double probability = 0.0;  ///< each packet, by a draw keyed by port and ordinal
+    sim::SimTime by;           ///< Delay: how much later
+    uint32_t behind = 1;       ///< Reorder: comes out after this many later packets (at the latest kReorderPatience on)
+    sim::SimTime from;         ///< acts on packets that arrive from here …
+    sim::SimTime until = sim::SimTime::max();  ///< … to before here
+    std::string path;                          ///< where it was asked for; comes back in the report
+};
+
+/// How often a fault acted. One that never fired fails a scenario.
+struct FaultReport {
+    std::string path;
+    FaultKind kind = FaultKind::Drop;
+    uint64_t fired = 0;
+};
+
+/// A reordered packet waits no longer than this for later ones: with no traffic behind it, it still arrives.
+inline constexpr sim::SimTime kReorderPatience = sim::SimTime::us(100);
+
+/// The faults of one direction, and the packets that they hold back.
+class LinkFaults {
+  public:
+    /// `port`: id of the receiving directed port, which keys the draws.
+    LinkFaults(std::vector<LinkFault> faults, uint64_t seed, sim::ComponentId port);
+
+    /// Earliest time at which pop() has something, SimTime::max() if never.
+    [[nodiscard]] sim::SimTime next_time(const PacketChannel& channel) const noexcept {
+        return std::min(channel.head_time(), held_.next_time());
+    }
+    /// Takes the packet of next_time(). Returns false if the link swallowed it (its extra record is released).
+    bool pop(PacketChannel& channel, wire::Packet& packet, wire::PacketPool* pool, unsigned shard);
+
+    [[nodiscard]] std::vector<FaultReport> reports() const;
+    /// Packets seen, packets lost in drops and down times.
+    [[nodiscard]] uint64_t seen() const noexcept { return seen_; }
+    [[nodiscard]] uint64_t lost() const noexcept { return lost_; }
+    /// Packets held back now, and copies made so far (for conservation checks).
+    [[nodiscard]] uint64_t held() const noexcept { return held_.size(); }
+    [[nodiscard]] uint64_t duplicated() const noexcept { return duplicated_; }
+
+  private:
+    struct Held {
+        wire::Packet packet;
+        uint64_t release_after = 0;  ///< comes out early once this many packets were seen; 0: by time alone
+    };
+    [[nodiscard]] bool hits(size_t fault, sim::SimTime now) const noexcept;
+    void hold(const wire::Packet& packet, sim::SimTime until, uint64_t release_after, PacketChannel& channel);
+    void release_overtaken(sim::SimTime now);
+
+    std::vector<LinkFault> faults_;
+    std::vector<uint64_t> fired_;
+    std::vector<sim::Draws> draws_;
+    sim::EventList<Held> held_;
+    uint64_t waiting_for_others_ = 0;
+    uint64_t seen_ = 0;
+    uint64_t lost_ = 0;
+    uint64_t duplicated_ = 0;
+};
+
+}  // namespace simverbs::link

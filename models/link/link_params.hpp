@@ -1,0 +1,25 @@
+// What a cable is.
+#pragma once
+
+#include <cstdint>
+
+#include "models/link/packet_bytes.hpp"
+#include "sim/sim_time.hpp"
+#include "sim/units.hpp"
+
+namespace simverbs::link {
+
+/// Signals in copper and fibre cover about 0.2 m a nanosecond.
+inline constexpr sim::SimTime kPropagationPerMetre = sim::SimTime::ns(5);
+
+/// Both directions of a link are alike.
+struct LinkParams {
+    LinkLayer layer = LinkLayer::Ethernet;
+    sim::BitRate rate = sim::BitRate::gbps(100);
+    sim::SimTime propagation = kPropagationPerMetre * 2;
+    /// From a header's first bit at the receiver's connector to its decision: PHY, FEC, MAC and header bytes.
+    sim::SimTime header_latency = sim::SimTime::zero();
+    bool vlan = false;  ///< frames carry an 802.1Q tag
+};
+
+}  // namespace simverbs::link

@@ -1,0 +1,164 @@
+// A FIFO of timed items with a sentinel for empty slots, and the channel built on it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "sim/activity.hpp"
+#include "sim/check.hpp"
+#include "sim/engine.hpp"
+#include "sim/node.hpp"
+#include "sim/sim_time.hpp"
+
+namespace simverbs::sim {
+
+/// Single-producer, single-consumer FIFO. T is trivially copyable and default-constructs with time SimTime::max(),
+/// which marks an empty slot. Starts with 8 slots and doubles on demand. Producer and consumer never run at the same
+/// time (the engine's windows see to that).
+template <class T, SimTime T::*Time = &T::arrival>
+class LinkRing {
+  public:
+    static constexpr uint32_t kFirstSlots = 8;
+
+    LinkRing() : slots_(new T[kFirstSlots]) {}
+    LinkRing(LinkRing&& o) noexcept
+        : slots_(std::exchange(o.slots_, nullptr)), mask_(o.mask_), head_(o.head_), tail_(o.tail_) {}
+    LinkRing& operator=(LinkRing&&) = delete;
+    ~LinkRing() { delete[] slots_; }
+
+    [[nodiscard]] bool empty() const noexcept { return slots_[head_].*Time == SimTime::max(); }
+    /// Time of the first item, SimTime::max() if there is none.
+    [[nodiscard]] SimTime head_time() const noexcept { return slots_[head_].*Time; }
+    [[nodiscard]] T& front() noexcept { return slots_[head_]; }
+    [[nodiscard]] const T& front() const noexcept { return slots_[head_]; }
+    /// Number of items.
+    [[nodiscard]] uint32_t size() const noexcept {
+        const uint32_t n = (tail_ - head_) & mask_;
+        return n == 0 && !empty() ? mask_ + 1 : n;
+    }
+
+    void push(const T& item) {
+        if (slots_[tail_].*Time != SimTime::max()) [[unlikely]]
+            grow();
+        slots_[tail_] = item;
+        tail_ = (tail_ + 1) & mask_;
+    }
+    /// Removes the first item; there must be one.
+    void pop() noexcept {
+        slots_[head_].*Time = SimTime::max();
+        head_ = (head_ + 1) & mask_;
+    }
+
+  private:
+    void grow() {
+        const uint32_t n = mask_ + 1;
+        T* const bigger = new T[2 * static_cast<size_t>(n)];
+        for (uint32_t i = 0; i < n; ++i) bigger[i] = slots_[(head_ + i) & mask_];
+        delete[] slots_;
+        slots_ = bigger;
+        mask_ = 2 * n - 1;
+        head_ = 0;
+        tail_ = n;
+    }
+
+    T* slots_;
+    uint32_t mask_ = kFirstSlots - 1;
+    uint32_t head_ = 0;
+    uint32_t tail_ = 0;
+};
+
+/// What the engine knows of a channel: it binds it to partitions and drains what was staged for another thread.
+class ChannelBase {
+  public:
+    virtual ~ChannelBase() = default;
+
+  private:
+    friend class Engine;
+    /// `activity`: where to wake the consumer when it runs in the producer's thread; nullptr when it does not.
+    virtual void bind(Activity* activity) = 0;
+    virtual void drain(Activity& activity) = 0;
+};
+
+/// A one-way edge with latency between two nodes, or between a node and the world outside. push() wakes the consumer.
+/// Producer and consumer may live in different threads: items are then staged and move at the window's end.
+/// External producer: push only between windows. External consumer: nobody is woken; read it between windows.
+template <class T, SimTime T::*Time = &T::arrival>
+class Channel final : public ChannelBase {
+  public:
+    /// `latency`: the least time between the producer's now and an item's arrival.
+    Channel(Engine& engine, NodeId producer, NodeId consumer, SimTime latency)
+        : latency_(latency), consumer_(consumer), cold_(new Cold{engine, producer, {}}) {
+        engine.register_channel(*this, producer, consumer, latency);
+    }
+    Channel(const Channel&) = delete;
+    Channel& operator=(const Channel&) = delete;
+    ~Channel() override { cold_->engine.unregister_channel(*this); }
+
+    /// Sends `item`, whose time member says when it arrives: not before an earlier item's, at least latency() after
+    /// now.
+    void push(const T& item) {
+        const SimTime t = item.*Time;
+        SIM_CHECK(t >= last_ && t < SimTime::max(), t, last_);
+        last_ = t;
+        if (activity_ == nullptr) [[unlikely]] {
+            push_slow(item);
+            return;
+        }
+        SIM_CHECK(t >= activity_->earliest(), t, activity_->earliest());
+        ring_.push(item);
+        activity_->wake(consumer_, t);
+    }
+
+    /// Arrival time of the first item, SimTime::max() if none.
+    [[nodiscard]] SimTime head_time() const noexcept { return ring_.head_time(); }
+    [[nodiscard]] bool empty() const noexcept { return ring_.empty(); }
+    [[nodiscard]] T& front() noexcept { return ring_.front(); }
+    [[nodiscard]] const T& front() const noexcept { return ring_.front(); }
+    [[nodiscard]] uint32_t size() const noexcept { return ring_.size(); }
+    void pop() noexcept { ring_.pop(); }
+
+    [[nodiscard]] SimTime latency() const noexcept { return latency_; }
+    [[nodiscard]] NodeId consumer() const noexcept { return consumer_; }
+    /// Wakes the consumer from the consumer itself (for what it holds back of this channel).
+    void wake_consumer(SimTime t) { cold_->engine.wake(consumer_, t); }
+
+  private:
+    struct Cold {
+        Engine& engine;
+        NodeId producer;
+        std::vector<T> staged;
+    };
+
+    void bind(Activity* activity) override { activity_ = activity; }
+    void push_slow(const T& item) {
+        Cold& c = *cold_;
+        if (consumer_ == kExternal) {
+            ring_.push(item);
+        } else if (c.producer == kExternal || !c.engine.running()) {
+            ring_.push(item);
+            c.engine.wake(consumer_, item.*Time);
+        } else {
+            if (c.staged.empty()) c.engine.note_staged(*this, c.producer, consumer_);
+            c.staged.push_back(item);
+        }
+    }
+    void drain(Activity& activity) override {
+        for (const T& item : cold_->staged) {
+            SIM_CHECK(item.*Time >= activity.earliest(), item.*Time, activity.earliest());
+            ring_.push(item);
+            activity.wake(consumer_, item.*Time);
+        }
+        cold_->staged.clear();
+    }
+
+    LinkRing<T, Time> ring_;
+    Activity* activity_ = nullptr;
+    SimTime last_ = SimTime::zero();
+    SimTime latency_;
+    NodeId consumer_;
+    std::unique_ptr<Cold> cold_;
+};
+
+}  // namespace simverbs::sim
