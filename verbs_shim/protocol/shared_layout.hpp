@@ -31,10 +31,20 @@ enum class Turn : uint32_t {
 enum class Yield : uint32_t {
     Horizon = 0,  ///< its clock reached the horizon: runnable at its clock
     Wait = 1,     ///< waits for what `wait` says
-    Control = 2,  ///< a request lies on the control socket: answer, then it is runnable
-    Exit = 3,     ///< the thread (or process) ends
+    Control = 2,  ///< a request lies on the control socket: answered when it is this thread's move; the server adds its
+                  ///< cost (DeviceInfo::control_ps for device requests) to clock_ps, then the thread is runnable
+    Exit = 3,     ///< the thread ends; with kSlotProcessEnds the whole process does (the server waits until it is dead)
     Arrived = 4,  ///< a new thread or process image is ready for its first turn
 };
+
+/// ThreadSlot::slot_flags, written by the thread.
+enum SlotFlag : uint32_t {
+    kSlotProcessEnds = 1,  ///< with Yield::Exit: exit, _exit or a fatal signal, not only this thread
+};
+
+/// The signal that asks a burning thread to look at itself (rules 7 and 8): the server increments
+/// ThreadSlot::probe_request, then sends it with tgkill. Real-time signal 63 (SIGRTMAX - 1 with glibc).
+inline constexpr int kProbeSignal = 63;
 
 /// One thing that ends a wait.
 enum class WaitKind : uint32_t {
@@ -85,8 +95,8 @@ enum SlotFlag : uint32_t {
 inline constexpr int kProbeSignal = 61;
 
 struct alignas(64) ThreadSlot {
-    std::atomic<uint32_t> turn{0};  ///< Turn; futex word
-    uint32_t process = 0;           ///< index into LabShared::processes
+    std::atomic<uint32_t> turn{0};  ///< Turn; futex word. A reserver whose pthread_create or fork failed sets Free
+    uint32_t process = 0;           ///< index into LabShared::processes; of a Reserved slot already the child's
     int32_t tid = 0;
     uint32_t yield = 0;      ///< Yield
     int64_t clock_ps = 0;    ///< the thread's clock; the server moves it forward at a grant
@@ -214,7 +224,10 @@ struct alignas(64) ArenaHeader {
     alignas(64) Doorbell doorbells[kDoorbells];
 };
 
-/// A ring of fixed-stride slots inside the arena: SQ, RQ, SRQ, CQ. Counters are free-running, modulo 2^32.
+/// A ring of fixed-stride slots inside the arena: SQ, RQ, SRQ, CQ. Counters are free-running, modulo 2^32, and go on
+/// over a RESET of the QP. The process writes `produced` of SQ, RQ and SRQ and `consumed` of a CQ, the server
+/// `produced` of a CQ and every `state`. `consumed` of SQ, RQ and SRQ is the process's own (WQEs retired, see
+/// CqSlot::queue_tail); the server has copied a WQE out of its slot before its completion can be seen.
 struct alignas(64) RingHeader {
     std::atomic<uint32_t> produced{0};
     uint32_t capacity = 0;  ///< slots, a power of two
