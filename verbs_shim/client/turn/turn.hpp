@@ -70,11 +70,21 @@ Signals deliver_signals();
 /// an errno (ENODEV if the server is gone). `fds` may be null.
 int control(const void* request, void* reply, size_t reply_bytes, int* fds = nullptr, int max_fds = 0);
 
-/// Marks the current thread as inside the shim for its scope: probes and traps keep out, errno is preserved.
+/// True once the server has died or closed the connection: calls fail, nobody waits for a turn any more.
+bool server_gone();
+
+/// A poll that found something, or any other progress, ends an episode of spinning (rule 5: a waiter that has read a
+/// clock since its last progress stays runnable).
+void note_progress();
+
+/// Marks the current thread as inside the shim for its scope: probes and traps keep out, errno is preserved. When the
+/// outermost scope ends, due alarms fire and the program's signal handlers run.
 class InShim {
   public:
     InShim();
     ~InShim();
+    /// The errno that the program sees after the scope.
+    void set_errno(int error) { saved_errno_ = error; }
     InShim(const InShim&) = delete;
     InShim& operator=(const InShim&) = delete;
 

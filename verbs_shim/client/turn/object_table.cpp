@@ -1,0 +1,52 @@
+// The lab's shared objects: open addressing on the key, bounded probing. Entries are never moved, so a found pointer
+// stays good for the life of the lab.
+#include "verbs_shim/client/turn/thread_state.hpp"
+#include "verbs_shim/client/turn/turn.hpp"
+
+namespace simverbs::client::turn {
+
+using protocol::SharedObject;
+
+SharedObject* object_find(uint64_t key, bool create) {
+    if (g_process.lab == nullptr || key == 0) return nullptr;
+    SharedObject* const objects = g_process.lab->objects;
+    uint32_t at = protocol::first_object_probe(key);
+    for (uint32_t n = 0; n < protocol::kMaxObjectProbes; ++n, at = (at + 1) & (protocol::kMaxObjects - 1)) {
+        SharedObject& o = objects[at];
+        uint64_t seen = o.key.load(std::memory_order_acquire);
+        if (seen == key) return &o;
+        if (seen != 0) continue;
+        if (!create) return nullptr;
+        if (o.key.compare_exchange_strong(seen, key, std::memory_order_acq_rel) || seen == key) return &o;
+    }
+    return nullptr;
+}
+
+uint64_t object_value(uint64_t key) {
+    const SharedObject* o = object_find(key, false);
+    return o == nullptr ? 0 : o->value.load(std::memory_order_acquire);
+}
+
+uint64_t object_aux(uint64_t key) {
+    const SharedObject* o = object_find(key, false);
+    return o == nullptr ? 0 : o->aux.load(std::memory_order_acquire);
+}
+
+int64_t object_stamp(uint64_t key) {
+    const SharedObject* o = object_find(key, false);
+    return o == nullptr ? 0 : o->stamp_ps.load(std::memory_order_acquire);
+}
+
+void object_bump(uint64_t key, uint64_t by) {
+    SharedObject* o = object_find(key, true);
+    if (o == nullptr) return;
+    const int64_t now = now_ps();
+    if (now > o->stamp_ps.load(std::memory_order_relaxed)) o->stamp_ps.store(now, std::memory_order_release);
+    o->value.fetch_add(by, std::memory_order_acq_rel);
+}
+
+void object_set_aux(uint64_t key, uint64_t aux) {
+    if (SharedObject* o = object_find(key, true)) o->aux.store(aux, std::memory_order_release);
+}
+
+}  // namespace simverbs::client::turn

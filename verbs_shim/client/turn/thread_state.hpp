@@ -1,0 +1,73 @@
+// What the turn protocol keeps per thread and per process on this side.
+#pragma once
+
+#include <signal.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "verbs_shim/protocol/shared_layout.hpp"
+
+namespace simverbs::client::turn {
+
+inline constexpr int kMaxPendingSignals = 8;
+
+/// Per thread; zero-initialised, lives in initial-exec TLS so that signal handlers may touch it.
+struct ThreadState {
+    protocol::ThreadSlot* slot;  ///< null: not part of the turn protocol
+    uint32_t depth;              ///< nesting of InShim
+    bool waiting;                ///< has given up the turn
+    bool read_clock;             ///< has read a clock since its last progress
+    uint32_t reads_in_a_row;     ///< clock reads with no other call of the shim between
+    uint32_t yields_in_a_row;    ///< sched_yield calls with nothing else between
+    uint32_t overflow_steps;     ///< waits in a row on sets that were too large
+    int64_t post_limit_ps;       ///< the clock may not pass this without a yield (rule 4)
+    // Signals that came while the thread was inside the shim or without the turn.
+    volatile uint32_t num_pending;
+    siginfo_t pending[kMaxPendingSignals];
+};
+
+/// Per process.
+struct ProcessState {
+    protocol::LabShared* lab = nullptr;
+    std::atomic<bool> virtual_clock{false};  ///< in a lab with a virtual clock and a living server
+    std::atomic<bool> gone{false};           ///< the server has died
+    uint32_t process = 0;
+    uint32_t host = 0;
+    uint32_t program = 0;
+    int control_fd = -1;
+    int64_t gone_clock_ps = 0;                      ///< latest clock when the server was lost …
+    int64_t gone_real_ns = 0;                       ///< … and CLOCK_MONOTONIC then: time goes on from there
+    std::atomic<uint32_t> yield_spinners{0};        ///< threads that wait for another thread of this process to run
+    std::atomic<int64_t> next_timer_ps{INT64_MAX};  ///< earliest alarm or timer (rule 11)
+};
+
+extern thread_local ThreadState t_state __attribute__((tls_model("initial-exec")));
+extern ProcessState g_process;
+
+/// Gives up the turn with `yield` in the slot and returns when it is granted again. False if the server is gone.
+bool hand_off(protocol::Yield yield);
+
+/// Rejoins after the thread has lost its turn (rule 10). Called at the entry of every interposed call.
+void rejoin_if_lost();
+
+/// Runs what is due when the outermost scope of the shim ends.
+void leave_shim();
+
+/// The server is dead: from here on calls fail and clocks run in real time.
+void lose_server();
+
+/// Key that grows whenever a thread of this process gives up its turn while others spin on sched_yield.
+uint64_t yield_key();
+
+/// True if a signal of the program must be handled later: the thread is in the shim or has no turn.
+inline bool must_defer_signals() {
+    return t_state.slot != nullptr && (t_state.depth != 0 || t_state.waiting);
+}
+/// Called from the signal dispatcher: keeps the signal and ends the thread's wait.
+void defer_signal(const siginfo_t& info);
+
+/// CLOCK_MONOTONIC of the real machine by system call (the vDSO would fault under PR_SET_TSC).
+int64_t real_monotonic_ns();
+
+}  // namespace simverbs::client::turn
