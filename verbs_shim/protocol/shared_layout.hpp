@@ -37,15 +37,6 @@ enum class Yield : uint32_t {
     Arrived = 4,  ///< a new thread or process image is ready for its first turn
 };
 
-/// ThreadSlot::slot_flags, written by the thread.
-enum SlotFlag : uint32_t {
-    kSlotProcessEnds = 1,  ///< with Yield::Exit: exit, _exit or a fatal signal, not only this thread
-};
-
-/// The signal that asks a burning thread to look at itself (rules 7 and 8): the server increments
-/// ThreadSlot::probe_request, then sends it with tgkill. Real-time signal 63 (SIGRTMAX - 1 with glibc).
-inline constexpr int kProbeSignal = 63;
-
 /// One thing that ends a wait.
 enum class WaitKind : uint32_t {
     None = 0,
@@ -84,14 +75,16 @@ struct Wait {
 
 inline constexpr uint32_t kNoItem = 0xFFFFFFFF;
 
-/// ThreadSlot::slot_flags
+/// ThreadSlot::slot_flags, written by the thread's side.
 enum SlotFlag : uint32_t {
     kSlotInterrupted = 1,  ///< a signal handler of the program must run: ends a Wait at once, at the thread's clock (or
                            ///< the latest clock that was granted so far, if later); the client clears it
+    kSlotProcessEnds = 2,  ///< with Yield::Exit: exit, _exit or a fatal signal: the whole process, not only this thread
 };
 
-/// The realtime signal with which the server asks a burning thread to look at itself (rules 7 and 8): SIGRTMAX - 3 of
-/// glibc, by number because SIGRTMAX is not a constant. Hidden from programs.
+/// The realtime signal with which the server asks a burning thread to look at itself (rules 7 and 8), by tgkill, after
+/// it has incremented ThreadSlot::probe_request: SIGRTMAX - 3 of glibc, by number because SIGRTMAX is not a constant.
+/// Hidden from programs.
 inline constexpr int kProbeSignal = 61;
 
 struct alignas(64) ThreadSlot {
