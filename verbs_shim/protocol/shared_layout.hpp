@@ -158,14 +158,6 @@ inline constexpr uint32_t kMaxProcesses = 1024;
 inline constexpr uint32_t kMaxObjects = 1 << 16;
 inline constexpr uint32_t kMaxHosts = 4096;
 
-/// Where a key's search in LabShared::objects begins; linear from there, at most kMaxObjectProbes entries.
-inline constexpr uint32_t kMaxObjectProbes = 512;
-constexpr uint32_t first_object_probe(uint64_t key) noexcept {
-    key ^= key >> 32;
-    key *= 0x9E3779B97F4A7C15ULL;
-    return static_cast<uint32_t>(key >> 48) & (kMaxObjects - 1);
-}
-
 struct HostEntry {
     char name[32] = {};
     uint32_t address = 0;  ///< 10.0.hi.lo in host byte order; underneath it is 127.L.hi.lo

@@ -1,4 +1,4 @@
-// The lab's shared objects: open addressing on the key, bounded probing. Entries are never moved, so a found pointer
+// The lab's shared objects: open addressing on the key. Entries are never moved, so a found pointer
 // stays good for the life of the lab.
 #include "verbs_shim/client/turn/thread_state.hpp"
 #include "verbs_shim/client/turn/turn.hpp"
@@ -10,8 +10,8 @@ using protocol::SharedObject;
 SharedObject* object_find(uint64_t key, bool create) {
     if (g_process.lab == nullptr || key == 0) return nullptr;
     SharedObject* const objects = g_process.lab->objects;
-    uint32_t at = protocol::first_object_probe(key);
-    for (uint32_t n = 0; n < protocol::kMaxObjectProbes; ++n, at = (at + 1) & (protocol::kMaxObjects - 1)) {
+    uint32_t at = protocol::object_slot(key);
+    for (uint32_t n = 0; n < protocol::kMaxObjects; ++n, at = (at + 1) & (protocol::kMaxObjects - 1)) {
         SharedObject& o = objects[at];
         uint64_t seen = o.key.load(std::memory_order_acquire);
         if (seen == key) return &o;
