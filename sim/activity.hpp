@@ -1,6 +1,7 @@
 // Which nodes of a partition have something to do, and in which window.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -31,9 +32,7 @@ class Activity {
             wake_far(node, t);
             return;
         }
-        const auto slot = (current_ + ((since_base * reciprocal_) >> kReciprocalShift)) % kBuckets;
-        bits_[slot * words_ + node / 64] |= uint64_t{1} << (node % 64);
-        active_ |= 1U << slot;
+        set_bit(node, t);
     }
 
     /// Earliest time that may be asked for: the end of the window while one runs, the frontier between windows.
@@ -51,11 +50,50 @@ class Activity {
     void advance_to(SimTime t);
     [[nodiscard]] SimTime bucket_end() const noexcept { return base_ + window_; }
 
-    [[nodiscard]] bool current_active() const noexcept { return (active_ >> (current_ % kBuckets)) & 1; }
-    /// Bitmap words of the current bucket.
-    [[nodiscard]] uint64_t* current_bits() noexcept { return bits_.data() + (current_ % kBuckets) * words_; }
-    [[nodiscard]] size_t words() const noexcept { return words_; }
-    void mark_current_done() noexcept { active_ &= ~(1U << (current_ % kBuckets)); }
+    /// Moves the nodes of the current bucket into `out`, by number, and clears it.
+    void take_current(std::vector<NodeId>& out) {
+        const size_t slot = current_ % kBuckets;
+        uint64_t* const bits = bits_.data() + slot * words_;
+        for (size_t w = 0; w < words_; ++w) {
+            for (uint64_t rest = bits[w]; rest != 0; rest &= rest - 1)
+                out.push_back(static_cast<NodeId>(w * 64 + static_cast<size_t>(std::countr_zero(rest))));
+            bits[w] = 0;
+        }
+        active_ &= ~(1U << slot);
+    }
+
+    /// The earliest event that any node has, by `event_time(node)`; SimTime::max() if none. Forgets wakes whose event
+    /// has gone (cancelled): every event that is still pending has a wake of its own.
+    template <class EventTime>
+    [[nodiscard]] SimTime exact_next(EventTime event_time) {
+        for (uint64_t k = 0; k < kBuckets && active_ != 0; ++k) {
+            const size_t slot = (current_ + k) % kBuckets;
+            if (((active_ >> slot) & 1) == 0) continue;
+            const SimTime end = base_ + window_ * static_cast<int64_t>(k + 1);
+            SimTime best = SimTime::max();
+            uint64_t left = 0;
+            for (size_t w = 0; w < words_; ++w) {
+                uint64_t& word = bits_[slot * words_ + w];
+                for (uint64_t rest = word; rest != 0; rest &= rest - 1) {
+                    const auto bit = static_cast<size_t>(std::countr_zero(rest));
+                    const SimTime t = event_time(static_cast<NodeId>(w * 64 + bit));
+                    if (t < end)
+                        best = std::min(best, t);
+                    else
+                        word &= ~(uint64_t{1} << bit);
+                }
+                left |= word;
+            }
+            if (left == 0) active_ &= ~(1U << slot);
+            if (best != SimTime::max()) return best;
+        }
+        while (!far_.empty()) {
+            const SimTime t = event_time(far_.front().node);
+            if (t <= far_.front().time) return t;
+            pop_far();
+        }
+        return SimTime::max();
+    }
 
     /// The scratch queue shared by the nodes of this partition (valid within one run_window).
     [[nodiscard]] LocalQueue& local_queue() noexcept { return queue_; }
@@ -67,8 +105,18 @@ class Activity {
     };
     static constexpr int kReciprocalShift = 48;
 
+    struct LaterFirst {
+        bool operator()(const FarWake& a, const FarWake& b) const noexcept { return b.time < a.time; }
+    };
+
+    void set_bit(NodeId node, SimTime t) noexcept {
+        const auto since_base = static_cast<uint64_t>((t - base_).in_ps());
+        const auto slot = (current_ + ((since_base * reciprocal_) >> kReciprocalShift)) % kBuckets;
+        bits_[slot * words_ + node / 64] |= uint64_t{1} << (node % 64);
+        active_ |= 1U << slot;
+    }
     void wake_far(NodeId node, SimTime t);
-    void fetch_far();
+    void pop_far() noexcept;
 
     SimTime earliest_ = SimTime::zero();
     SimTime base_ = SimTime::zero();  ///< start of the current bucket

@@ -84,9 +84,9 @@ template <class... Values>
 
 /// SIM_CHECK(condition, value…): on in every build. Prints the expression, file:line and the values, then calls the
 /// handler.
-#define SIM_CHECK(condition, ...)                                                              \
-    do {                                                                                       \
-        if (!(condition)) [[unlikely]]                                                         \
-            ::simverbs::sim::check_detail::fail_with(#condition, __FILE__, __LINE__,           \
-                                                     #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__); \
+#define SIM_CHECK(condition, ...)                                                                 \
+    do {                                                                                          \
+        if (!(condition)) [[unlikely]]                                                            \
+            ::simverbs::sim::check_detail::fail_with(#condition, __FILE__, __LINE__,              \
+                                                     "" #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__); \
     } while (false)

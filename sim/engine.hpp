@@ -102,7 +102,7 @@ class Engine {
     /// channels with an external end: the limits handed to run_window keep those causal.
     void register_channel(ChannelBase& channel, NodeId producer, NodeId consumer, SimTime latency);
     void unregister_channel(ChannelBase& channel);
-    /// For Channel: `channel` staged items for another thread; drained after this window.
+    /// For Channel: it staged items for a consumer in another thread; drained after this window.
     void note_staged(ChannelBase& channel, NodeId producer, NodeId consumer);
 
   private:
@@ -115,14 +115,21 @@ class Engine {
     };
 
     void start();
-    void assign_partition(NodeId node, unsigned partition);
-    void bind_channel(const Edge& edge);
+    void place(NodeId node, unsigned partition);
+    void bind(const Edge& edge);
+    void check_latency(SimTime latency) const;
+    Partition& partition_of(NodeId node);
+
     /// Runs up to `max_windows` windows before `limit`; returns how many ran.
     uint64_t run_windows(SimTime limit, uint64_t max_windows);
-    void run_partition_window(Partition& partition, SimTime end, bool whole_bucket);
-    void drain_into(unsigned consumer_partition);
+    uint64_t run_windows_alone(SimTime limit, uint64_t max_windows);
+    uint64_t run_windows_threaded(SimTime limit, uint64_t max_windows);
+    /// Runs one partition's nodes to `end`.
+    void run_partition(Partition& partition, SimTime bucket, SimTime start, SimTime end);
+    void drain_into(unsigned consumer);
     void flush_trace();
-    uint64_t progress() const;
+    [[nodiscard]] bool outstanding() const;
+    [[nodiscard]] uint64_t progress() const;
 
     Config config_;
     bool started_ = false;
@@ -139,7 +146,7 @@ class Engine {
     std::vector<Edge> edges_;
     std::vector<std::pair<NodeId, SimTime>> early_wakes_;  ///< asked for before the start
     std::vector<StuckReporter*> reporters_;
-    std::vector<TraceRecord> trace_merge_;
+    std::vector<TraceRecord> trace_pending_;
     std::unique_ptr<Workers> workers_;
 };
 

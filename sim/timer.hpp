@@ -1,6 +1,7 @@
 // Cancellable timers of one node.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -45,6 +46,7 @@ class TimerQueue {
 
   private:
     static constexpr uint32_t kNotPending = 0xFFFFFFFF;
+    static constexpr uint32_t kArity = 4;
     struct Entry {
         SimTime time;
         SourceId source;

@@ -36,8 +36,8 @@ class Link {
     void set_faults_b_to_a(std::vector<LinkFault> faults);
 
     /// For the node at end a (b). The observer pointers are still empty: nodes set them where wanted.
-    [[nodiscard]] PortWiring wiring_a() const;
-    [[nodiscard]] PortWiring wiring_b() const;
+    [[nodiscard]] PortWiring wiring_a();
+    [[nodiscard]] PortWiring wiring_b();
 
     [[nodiscard]] std::vector<FaultReport> fault_reports() const;
 

@@ -1,8 +1,10 @@
 // Addressable faults of one direction of a link. They act where the packets come out: at the receiver's ingress.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/wire/packet.hpp"
@@ -68,6 +70,8 @@ class LinkFaults {
         wire::Packet packet;
         uint64_t release_after = 0;  ///< comes out early once this many packets were seen; 0: by time alone
     };
+    /// Applies the faults to a packet that has just come in; false if it does not come out (now).
+    bool apply(wire::Packet& packet, PacketChannel& channel, wire::PacketPool* pool, unsigned shard);
     [[nodiscard]] bool hits(size_t fault, sim::SimTime now) const noexcept;
     void hold(const wire::Packet& packet, sim::SimTime until, uint64_t release_after, PacketChannel& channel);
     void release_overtaken(sim::SimTime now);

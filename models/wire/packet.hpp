@@ -38,19 +38,19 @@ inline constexpr ExtraIndex kNoExtra = 0xFFFFFFFF;
 /// The AETH (and the MSN in it) is inline, other extension headers and real payload are in the PacketExtra.
 struct Packet {
     sim::SimTime arrival = sim::SimTime::max();
-    uint32_t dest : 18;      ///< LeafId of the destination port
-    uint32_t framing : 2;    ///< Framing: headers in front of the BTH
-    uint32_t priority : 4;   ///< 802.1p priority or SL
-    uint32_t ttl : 8;        ///< hops left
-    uint32_t dest_qp : 24;   ///< BTH DestQP
-    uint32_t opcode : 8;     ///< BTH opcode (CNP: 0x81)
-    uint32_t psn : 24;       ///< BTH PSN
-    uint32_t flags : 8;      ///< PacketFlag bits
-    uint32_t aeth_msn : 24;  ///< AETH MSN
-    uint32_t aeth_syndrome : 8;
-    ExtraIndex extra;        ///< kNoExtra for scenario flows' data and ACKs
-    uint16_t payload_bytes;  ///< payload without pad; headers follow from opcode and link type
-    uint16_t flow_hash;      ///< entropy for ECMP: the UDP source port on RoCEv2
+    uint32_t dest : 18 = 0;      ///< LeafId of the destination port
+    uint32_t framing : 2 = 0;    ///< Framing: headers in front of the BTH
+    uint32_t priority : 4 = 0;   ///< 802.1p priority or SL
+    uint32_t ttl : 8 = 0;        ///< hops left
+    uint32_t dest_qp : 24 = 0;   ///< BTH DestQP
+    uint32_t opcode : 8 = 0;     ///< BTH opcode (CNP: 0x81)
+    uint32_t psn : 24 = 0;       ///< BTH PSN
+    uint32_t flags : 8 = 0;      ///< PacketFlag bits
+    uint32_t aeth_msn : 24 = 0;  ///< AETH MSN
+    uint32_t aeth_syndrome : 8 = 0;
+    ExtraIndex extra = kNoExtra;  ///< kNoExtra for scenario flows' data and ACKs
+    uint16_t payload_bytes = 0;   ///< payload without pad; headers follow from opcode and link type
+    uint16_t flow_hash = 0;       ///< entropy for ECMP: the UDP source port on RoCEv2
 };
 static_assert(sizeof(Packet) == 32);
 

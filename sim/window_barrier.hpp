@@ -1,0 +1,44 @@
+// The barrier between windows: spins briefly, then yields.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+namespace simverbs::sim {
+
+/// A reusable barrier for a fixed number of threads.
+class WindowBarrier {
+  public:
+    explicit WindowBarrier(unsigned threads) : threads_(threads) {}
+
+    void arrive_and_wait() noexcept {
+        const uint32_t round = round_.load(std::memory_order_relaxed);
+        if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
+            arrived_.store(0, std::memory_order_relaxed);
+            round_.store(round + 1, std::memory_order_release);
+            return;
+        }
+        for (int spins = 0; round_.load(std::memory_order_acquire) == round; ++spins) {
+            if (spins < kSpins)
+                pause();
+            else
+                std::this_thread::yield();
+        }
+    }
+
+  private:
+    // Long enough for a balanced window on free cores, short enough not to hurt when cores are short.
+    static constexpr int kSpins = 2000;
+    static void pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#endif
+    }
+
+    const unsigned threads_;
+    alignas(64) std::atomic<unsigned> arrived_{0};
+    alignas(64) std::atomic<uint32_t> round_{0};
+};
+
+}  // namespace simverbs::sim
