@@ -322,4 +322,10 @@ constexpr uint64_t object_key(ObjectKind kind, uint64_t id) noexcept {
     return (uint64_t{static_cast<uint8_t>(kind)} << 56) | (id & 0x00FFFFFFFFFFFFFFULL);
 }
 
+/// Where the search for `key` in LabShared::objects begins; it goes on slot by slot (wrapping) to the key or to a slot
+/// with key 0, which an inserter claims by a compare-and-swap of `key`. Slots are never emptied.
+constexpr uint32_t object_slot(uint64_t key) noexcept {
+    return static_cast<uint32_t>((key * 0x9E3779B97F4A7C15ULL) >> 48) & (kMaxObjects - 1);
+}
+
 }  // namespace simverbs::protocol
