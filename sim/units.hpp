@@ -45,6 +45,9 @@ class ByteTime {
         return SimTime::ps(static_cast<int64_t>((q16_ * bytes) >> 16));
     }
 
+    /// Less time a byte is a faster link.
+    constexpr auto operator<=>(const ByteTime&) const noexcept = default;
+
   private:
     uint64_t q16_ = 0;
 };

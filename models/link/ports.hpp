@@ -25,6 +25,7 @@ struct EgressPort {
     PacketObserver* observer = nullptr;
     LinkLayer layer = LinkLayer::Ethernet;
     bool vlan = false;
+    uint32_t backlog = 0;  ///< for the owner's use: which of its priorities have packets waiting
 
     [[nodiscard]] bool wired() const noexcept { return channel != nullptr; }
     [[nodiscard]] bool idle(sim::SimTime now) const noexcept { return busy_until <= now; }

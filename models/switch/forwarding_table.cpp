@@ -1,0 +1,39 @@
+#include "models/switch/forwarding_table.hpp"
+
+namespace simverbs::fabric {
+
+GroupId ForwardingTable::add_group(std::span<const PortIndex> ports) {
+    SIM_CHECK(groups_.size() < 0xFFFF, groups_.size());
+    groups_.emplace_back();
+    const auto id = static_cast<GroupId>(groups_.size() - 1);
+    set_group(id, ports);
+    return id;
+}
+
+void ForwardingTable::set_group(GroupId group, std::span<const PortIndex> ports) {
+    SIM_CHECK(group != 0 && group < groups_.size(), group);
+    Group& g = groups_[group];
+    // A group that shrinks reuses its place; one that grows moves to the end.
+    if (ports.size() > g.count) {
+        g.first = static_cast<uint32_t>(ports_.size());
+        ports_.insert(ports_.end(), ports.begin(), ports.end());
+    } else {
+        for (size_t i = 0; i < ports.size(); ++i) ports_[g.first + i] = ports[i];
+    }
+    g.count = static_cast<uint32_t>(ports.size());
+    g.only = ports.empty() ? kNoPort : ports.front();
+}
+
+void ForwardingTable::set_route(wire::LeafId leaf, GroupId group) {
+    SIM_CHECK(group < groups_.size(), group);
+    if (leaf >= group_of_.size()) group_of_.resize(leaf + 1, 0);
+    group_of_[leaf] = group;
+}
+
+std::span<const PortIndex> ForwardingTable::ports_of(wire::LeafId leaf) const noexcept {
+    if (leaf >= group_of_.size()) return {};
+    const Group& g = groups_[group_of_[leaf]];
+    return std::span(ports_).subspan(g.first, g.count);
+}
+
+}  // namespace simverbs::fabric
