@@ -121,7 +121,7 @@ enum class WcOpcode : uint8_t {
     RecvRdmaWithImm = 129,
 };
 /// ibv_wc_flags.
-enum WcFlags : uint8_t { kWcGrh = 1, kWcWithImm = 2, kWcWithInv = 64 };
+enum WcFlags : uint8_t { kWcGrh = 1, kWcWithImm = 2, kWcWithInv = 8 };
 /// ibv_event_type (those that the model raises).
 enum class EventType : uint8_t {
     CqErr = 0,
