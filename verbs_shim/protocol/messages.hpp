@@ -16,6 +16,18 @@ inline constexpr char kEnvHost[] = "SIMVERBS_HOST";        ///< name of the simu
 inline constexpr char kEnvSlot[] = "SIMVERBS_SLOT";        ///< thread slot reserved for this process image
 inline constexpr char kEnvProgram[] = "SIMVERBS_PROGRAM";  ///< place on the command line
 
+/// Request → reply of each Op; a message is exactly as long as its struct, also when the reply carries an error.
+/// Destroy, dealloc and close, and what the table does not name, answer with ReplyHeader alone.
+///   Hello HelloRequest → HelloReply · OpenDevice DeviceRequest → OpenDeviceReply · QueryDevice, QueryPort, QueryGid,
+///   QueryPkey DeviceRequest → their reply (no context needed) · AllocPd ObjectRequest → HandleReply · RegMr, ReregMr
+///   RegMrRequest → RegMrReply · CreateCompChannel ObjectRequest → CompChannelReply · CreateCq, ResizeCq
+///   CreateCqRequest → CreateCqReply · CreateQp CreateQpRequest → CreateQpReply · ModifyQp ModifyQpRequest ·
+///   QueryQp ObjectRequest → QueryQpReply · CreateSrq CreateSrqRequest → CreateSrqReply · ModifySrq ModifySrqRequest ·
+///   QuerySrq ObjectRequest → QuerySrqReply · DestroyCq, DestroyQp, DestroySrq ObjectRequest → DestroyReply ·
+///   CreateAh CreateAhRequest → HandleReply · AttachMcast, DetachMcast McastRequest · ReadCounter ReadCounterRequest →
+///   ReadCounterReply · Explain ExplainRequest · ReserveSlot ReserveSlotRequest → ReserveSlotReply · Resolve
+///   ResolveRequest → ResolveReply · all others ObjectRequest.
+/// A ring after ResizeCq: the completions not yet taken are in the new one, its counters go on.
 enum class Op : uint16_t {
     Hello = 1,  ///< fds in the reply: lab page, arena
     OpenDevice,
