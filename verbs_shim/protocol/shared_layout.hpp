@@ -315,6 +315,8 @@ enum class ObjectKind : uint8_t {
     Process = 6,    ///< child exit; id = process index. value: 1 once it has ended
     ProcessSync =
         7,  ///< anything another thread of the process did that may release a waiter (unlock, signal, post, join)
+    TcpConsumed =
+        9,  ///< one direction of a connection: value counts what the receiver has read (a full send buffer drains)
     HostBusy = 8,  ///< id = host: bumped when the host's initial program first blocks or ends (rule 9, connect without
                    ///< listener)
 };

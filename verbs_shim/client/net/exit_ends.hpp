@@ -1,0 +1,13 @@
+// What the end of a process, a fork or an exec means for the streams that it holds open.
+#pragma once
+
+namespace simverbs::client::net {
+
+/// The process ends: readers at the other ends see the end of the stream.
+void process_ends() noexcept;
+/// The process becomes another program: close-on-exec descriptors go.
+void process_execs() noexcept;
+/// In the child of a fork, after its hello: it holds every inherited end too.
+void child_arrived() noexcept;
+
+}  // namespace simverbs::client::net

@@ -1,0 +1,142 @@
+#include "verbs_shim/client/net/readiness.hpp"
+
+#include <cerrno>
+#include <cstdio>
+
+#include "verbs_shim/client/clock/clock.hpp"
+#include "verbs_shim/client/net/lab.hpp"
+#include "verbs_shim/client/net/socket_calls.hpp"
+
+namespace simverbs::client::net {
+namespace {
+
+constexpr short kReadEvents = POLLIN | POLLRDNORM | POLLRDBAND | POLLPRI | POLLRDHUP;
+
+int64_t latency_of(FdKind kind) noexcept {
+    switch (kind) {
+        case FdKind::TcpStream:
+        case FdKind::TcpListener:
+        case FdKind::Udp:
+            return kTcpLatencyPs;
+        case FdKind::Channel:
+            return 0;
+        case FdKind::Unix:
+        case FdKind::Pipe:
+        case FdKind::ForeignPipe:
+        case FdKind::EventFd:
+            return kLocalIpcPs;
+        case FdKind::Unknown:
+        case FdKind::Plain:
+        case FdKind::TcpNew:
+        case FdKind::TimerFd:
+        case FdKind::Epoll:
+        case FdKind::Random:
+        case FdKind::External:
+            return 0;
+    }
+    return 0;
+}
+
+/// What has been taken out of the object behind `d` so far.
+uint64_t taken(const Description& d) noexcept {
+    switch (d.kind) {
+        case FdKind::TcpStream:
+            return turn::object_value(d.read_consumed_key);
+        case FdKind::TcpListener:
+        case FdKind::Udp:
+            return turn::object_aux(d.read_key) >> 1;
+        default:
+            return 0;
+    }
+}
+
+bool counted(FdKind kind) noexcept {
+    return kind == FdKind::TcpStream || kind == FdKind::TcpListener || kind == FdKind::Udp;
+}
+
+/// True if the last write behind `key` has had the time to arrive.
+bool arrived(uint64_t key, int64_t latency) noexcept {
+    return turn::object_value(key) == 0 || turn::object_stamp(key) + latency <= turn::now_ps();
+}
+
+short kernel_events(int fd, short wanted) noexcept {
+    pollfd p{fd, wanted, 0};
+    return real::poll(&p, 1, 0) > 0 ? p.revents : 0;
+}
+
+}  // namespace
+
+uint64_t unix_activity_key() noexcept {
+    return protocol::object_key(protocol::ObjectKind::Inode, 1);
+}
+
+short ready_events(int fd, Description* d, short wanted) noexcept {
+    if (d == nullptr) return kernel_events(fd, wanted);
+    if (d->kind == FdKind::TimerFd) {
+        const bool expired = clock::timerfd_deadline(fd) <= turn::now_ps();
+        return static_cast<short>(expired ? wanted & (POLLIN | POLLRDNORM) : 0);
+    }
+    if (counted(d->kind) && d->read_key != 0) {
+        const bool some = turn::object_value(d->read_key) > taken(*d);
+        if (!some || !arrived(d->read_key, latency_of(d->kind))) {
+            const short others = static_cast<short>(wanted & ~kReadEvents);
+            return others == 0 ? static_cast<short>(0)
+                               : static_cast<short>(kernel_events(fd, others) & (others | POLLERR | POLLNVAL));
+        }
+        if ((wanted & POLLIN) != 0) settle(fd, POLLIN);
+        return kernel_events(fd, wanted);
+    }
+    const short now = kernel_events(fd, wanted);
+    if (d->read_key != 0 && (now & kReadEvents) != 0 && !arrived(d->read_key, latency_of(d->kind)))
+        return static_cast<short>(now & ~(kReadEvents | POLLHUP));
+    return now;
+}
+
+void add_wait(turn::WaitSet& set, int fd, Description* d, short wanted) noexcept {
+    if (d == nullptr) return;
+    const int64_t latency = latency_of(d->kind);
+    if ((wanted & kReadEvents) != 0) {
+        if (d->kind == FdKind::TimerFd) {
+            set.add_deadline(clock::timerfd_deadline(fd));
+            return;
+        }
+        if (d->kind == FdKind::Epoll) return;  // its members are added by whoever polls it
+        if (counted(d->kind) && d->read_key != 0) {
+            set.add_object(d->read_key, taken(*d), latency);
+        } else if (d->read_key != 0) {
+            const uint64_t value = turn::object_value(d->read_key);
+            set.add_object(d->read_key, arrived(d->read_key, latency) ? value : value - 1, latency);
+        }
+    }
+    if ((wanted & (POLLOUT | POLLWRNORM)) != 0 && d->write_consumed_key != 0)
+        set.add_object(d->write_consumed_key, turn::object_value(d->write_consumed_key), latency);
+    if ((wanted & (POLLOUT | POLLWRNORM)) != 0 && d->kind == FdKind::Pipe)
+        set.add_object(d->read_key, turn::object_value(d->read_key), latency);
+    if (d->kind == FdKind::External || d->kind == FdKind::ForeignPipe || d->kind == FdKind::TcpNew)
+        set.add_external(fd, static_cast<uint32_t>(wanted));
+}
+
+int await_ready(int fd, Description* d, short wanted, int64_t deadline_ps, const char* what,
+                bool restartable) noexcept {
+    for (;;) {
+        turn::checkpoint();
+        if (ready_events(fd, d, wanted) != 0) return 0;
+        if (turn::now_ps() >= deadline_ps) return EAGAIN;
+        turn::WaitSet set(what);
+        add_wait(set, fd, d, wanted);
+        if (deadline_ps != INT64_MAX) set.add_deadline(deadline_ps);
+        const turn::Woken woken = turn::wait(set);
+        if (woken == turn::Woken::ServerGone) return EIO;
+        if (woken == turn::Woken::Interrupted) {
+            const turn::Signals ran = turn::deliver_signals();
+            if (ran == turn::Signals::Interrupt || (ran == turn::Signals::Restart && !restartable)) return EINTR;
+        }
+    }
+}
+
+void settle(int fd, short wanted) noexcept {
+    pollfd p{fd, wanted, 0};
+    real::poll(&p, 1, 2000);
+}
+
+}  // namespace simverbs::client::net
