@@ -1,0 +1,191 @@
+"""The table of program runs: unmodified binaries between simulated hosts.
+
+SHORT is what tools/check runs; full() generates the whole matrices for tools/check --full.
+"""
+
+from dataclasses import dataclass, field
+import itertools
+
+
+@dataclass(frozen=True)
+class Number:
+    """A figure that a program prints: perftest's table row for `size` bytes, column `column` (0 is the size)."""
+    size: int
+    column: int
+    expected: float
+    tolerance: float  # relative
+    line: str = "h1"  # whose output
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    commands: tuple  # ((host, command), ...)
+    lab: str = ""
+    options: tuple = ()
+    exit: int = 0
+    stdout: tuple = ()      # regular expressions that some line must match
+    stderr: tuple = ()
+    never: tuple = (r"conflicting CPU frequency", r"not deterministic from here")
+    numbers: tuple = ()
+    pcap: str = ""          # "": no capture; "strict": every request answered; "unacked": a peer may be missing
+    runs: int = 1           # more than one: stdout (and captures) must be the same bytes each time
+    seconds: int = 30
+    needs: tuple = ()       # programs beyond ibverbs-utils and perftest
+
+
+LAT_TYPICAL = 4
+BW_AVERAGE = 3
+
+
+def pair(tool, options="", server_extra="", client_extra="", target="h0"):
+    return (("h0", f"{tool} {options} {server_extra}".strip()),
+            ("h1", f"{tool} {options} {client_extra} {target}".replace("  ", " ").strip()))
+
+
+IB = "two_hosts_ib"
+RUNS = 3
+
+SHORT = [
+    # What tools see of a device.
+    Case("ibv_devices_lists_the_roce_nic", (("h0", "ibv_devices"),), stdout=(r"mlx5_0\s+[0-9a-f]{16}",)),
+    Case("ibv_devinfo_shows_an_active_roce_port", (("h0", "ibv_devinfo -v"),),
+         stdout=(r"hca_id:\s+mlx5_0", r"state:\s+PORT_ACTIVE", r"link_layer:\s+Ethernet",
+                 r"GID\[\s*\d+\]:.*RoCE v2", r"vendor_id:\s+0x02c9", r"max_qp:\s+262144")),
+    Case("ibv_devinfo_shows_an_active_infiniband_port", (("h0", "ibv_devinfo -v"),), lab=IB,
+         stdout=(r"link_layer:\s+InfiniBand", r"port_lid:\s+[1-9]", r"sm_lid:\s+[1-9]", r"state:\s+PORT_ACTIVE")),
+    Case("sysfs_has_gid_types_and_counters",
+         (("h0", "cat /sys/class/infiniband/mlx5_0/ports/1/gid_attrs/types/0"
+                 " /sys/class/infiniband/mlx5_0/ports/1/state /sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_data"),),
+         stdout=(r"RoCE v[12]", r"4: ACTIVE", r"^\[h0\] 0$")),
+    # Pingpongs.
+    *[Case(f"ibv_{t}_pingpong_roce{label}", pair(f"ibv_{t}_pingpong", f"-g 1 {o}".strip()), stdout=(r"bytes in", r"iters in"),
+           pcap="strict" if label == "" else "")
+      for t, o, label in [("rc", "", ""), ("rc", "-e", "_events"), ("rc", "-c", "_check"), ("rc", "-N", "_new_post"),
+                          ("rc", "-t", "_timestamps"), ("rc", "-s 1048576 -n 50 -m 4096", "_1m"), ("rc", "-s 1", "_1b"),
+                          ("uc", "", ""), ("uc", "-e", "_events"), ("ud", "-s 1024", ""), ("ud", "-s 1024 -e", "_events"),
+                          ("srq", "", ""), ("srq", "-e", "_events")]],
+    *[Case(f"ibv_{t}_pingpong_ib", pair(f"ibv_{t}_pingpong", o), lab=IB, stdout=(r"iters in",), pcap="strict")
+      for t, o in [("rc", ""), ("uc", ""), ("ud", "-s 1024"), ("srq", "")]],
+    # perftest.
+    *[Case(f"ib_{t}_roce", pair(f"ib_{t}", o), stdout=(r"^\[h1\] \s*\d+\s+\d+\s+\d",), pcap="strict")
+      for t, o in [("send_bw", "-n 200"), ("write_bw", "-n 200"), ("read_bw", "-n 200"), ("send_lat", "-n 200"),
+                   ("write_lat", "-n 200"), ("read_lat", "-n 200"), ("atomic_bw", "-n 200"), ("atomic_lat", "-n 200")]],
+    *[Case(f"ib_{t}_ib", pair(f"ib_{t}", o), lab=IB, stdout=(r"^\[h1\] \s*\d+\s+\d+\s+\d",), pcap="strict")
+      for t, o in [("send_bw", "-n 200"), ("write_lat", "-n 200"), ("read_bw", "-n 200"), ("atomic_lat", "-n 200")]],
+    Case("ib_write_bw_all_sizes", pair("ib_write_bw", "-a -n 50"), stdout=(r"^\[h1\] \s*8388608\s",), seconds=60),
+    Case("ib_send_bw_bidirectional", pair("ib_send_bw", "-b -n 200")),
+    Case("ib_write_bw_eight_qps", pair("ib_write_bw", "-q 8 -n 200")),
+    Case("ib_send_bw_events", pair("ib_send_bw", "-e -n 200")),
+    Case("ib_write_bw_inline", pair("ib_write_bw", "-I 64 -s 64 -n 1000")),
+    Case("ib_write_bw_one_second_at_10g", pair("ib_write_bw", "-D 1"), lab="two_hosts_roce_10g", seconds=90),
+    Case("ib_write_lat_one_second_at_10g", pair("ib_write_lat", "-D 1 -s 65536"), lab="two_hosts_roce_10g", seconds=90),
+    Case("ib_send_bw_uc", pair("ib_send_bw", "-c UC -n 200")),
+    Case("ib_send_lat_ud", pair("ib_send_lat", "-c UD -s 1024 -n 200")),
+    Case("ib_send_bw_srq", pair("ib_send_bw", "-n 200 --use-srq")),
+    Case("ib_write_bw_post_list_gbits", pair("ib_write_bw", "-l 8 -n 400 --report_gbits"), stdout=(r"Gb/sec",)),
+    Case("ib_write_bw_old_post_send", pair("ib_write_bw", "-n 200 --use_old_post_send")),
+    Case("ib_write_bw_mtu_1024_gid_0", pair("ib_write_bw", "-m 1024 -x 0 -n 200")),
+    # Determinism: the same bytes whatever the machine does.
+    Case("ib_send_lat_prints_the_same_bytes", pair("ib_send_lat", "-n 300"), pcap="strict", runs=RUNS, seconds=60),
+    Case("ib_write_lat_prints_the_same_bytes", pair("ib_write_lat", "-n 300"), pcap="strict", runs=RUNS, seconds=60),
+    Case("ib_write_bw_prints_the_same_bytes", pair("ib_write_bw", "-n 300"), pcap="strict", runs=RUNS, seconds=60),
+    # Published latencies, 15 %.
+    Case("cx5_write_8b_takes_0_99us", pair("ib_write_lat", "-s 8 -n 500"), lab="back_to_back_cx5",
+         numbers=(Number(8, LAT_TYPICAL, 0.99, 0.15),)),
+    Case("cx5_send_8b_takes_0_92us", pair("ib_send_lat", "-s 8 -n 500"), lab="back_to_back_cx5",
+         numbers=(Number(8, LAT_TYPICAL, 0.92, 0.15),)),
+    Case("cx6_write_2b_takes_1_26us", pair("ib_write_lat", "-s 2 -n 500"), lab="one_switch_cx6_hdr100",
+         numbers=(Number(2, LAT_TYPICAL, 1.26, 0.15),)),
+    Case("cx6_send_2b_takes_1_27us", pair("ib_send_lat", "-s 2 -n 500"), lab="one_switch_cx6_hdr100",
+         numbers=(Number(2, LAT_TYPICAL, 1.27, 0.15),)),
+    Case("cx6_read_2b_takes_2_39us", pair("ib_read_lat", "-s 2 -n 500"), lab="one_switch_cx6_hdr100",
+         numbers=(Number(2, LAT_TYPICAL, 2.39, 0.15),)),
+    Case("cx7_write_2b_takes_1_47us", pair("ib_write_lat", "-s 2 -n 500"), numbers=(Number(2, LAT_TYPICAL, 1.47, 0.15),)),
+    Case("cx6_200g_write_64k_gives_22715_mib", pair("ib_write_bw", "-s 65536 -n 1000"), lab="two_hosts_cx6_200g",
+         numbers=(Number(65536, BW_AVERAGE, 22715, 0.03),)),
+    Case("cx6_200g_write_1m_gives_23296_mib", pair("ib_write_bw", "-s 1048576 -n 200"), lab="two_hosts_cx6_200g",
+         numbers=(Number(1048576, BW_AVERAGE, 23296, 0.03),)),
+    # Loss, death, bad input.
+    Case("rc_survives_a_link_that_drops_every_1000th_packet", pair("ib_write_bw", "-n 1000 -s 65536"), lab="two_hosts_lossy",
+         pcap="unacked", seconds=60),
+    Case("rc_pingpong_survives_loss", pair("ibv_rc_pingpong", "-g 1 -n 2000"), lab="two_hosts_lossy", stdout=(r"2000 iters",)),
+    Case("uc_pingpong_that_lost_a_message_ends_with_the_stall_report", pair("ibv_uc_pingpong", "-g 1 -n 3000"),
+         lab="two_hosts_lossy", exit=3, stderr=(r"(?i)stall|stuck|nothing .*run",)),
+    Case("unknown_host_is_one_clear_error", (("h7", "ibv_devices"),), exit=2, stderr=(r"h7",)),
+    Case("missing_program_is_one_clear_error", (("h0", "no_such_program_here"),), exit=2, stderr=(r"no_such_program_here",)),
+    Case("missing_lab_is_one_clear_error", (("h0", "ibv_devices"),), lab="two_host_ib", exit=2, stderr=(r"two_hosts_ib",)),
+    # Own programs (tests/programs/c, docs/tutorials/programs).
+    Case("ten_steps_by_gid_on_roce", (("h0", "{ten_steps}"), ("h1", "{ten_steps} h0")), pcap="strict",
+         stdout=(r"path by GID", r"memory now says: written by RDMA", r"10 cleaned up")),
+    Case("ten_steps_by_lid_on_infiniband", (("h0", "{ten_steps}"), ("h1", "{ten_steps} h0")), lab=IB, pcap="strict",
+         stdout=(r"path by LID", r"memory now says: written by RDMA", r"10 cleaned up")),
+    Case("wrappers_are_transparent",
+         (("h0", "sh -c 'ib_send_lat -n 100; echo status $?'"), ("h1", "timeout 100 ib_send_lat -n 100 h0")),
+         stdout=(r"status 0",)),
+    Case("two_threads_share_a_context", (("h0", "{two_threads}"),), stdout=(r"two threads: ok",)),
+    Case("a_completion_channel_works_in_epoll", (("h0", "{channel_in_epoll}"),), stdout=(r"order cpt",)),
+    Case("udp_and_select_follow_the_simulated_clock", (("h0", "{udp_echo}"), ("h1", "{udp_echo} h0")),
+         stdout=(r"server got 5 bytes from 10\.0\.0\.2", r"client got hello after 3 timeouts")),
+    Case("a_forked_child_opens_its_own_context", (("h0", "{forks}"),), stdout=(r"child: ok", r"parent: ok")),
+    Case("a_program_that_never_cleans_up_ends_well", (("h0", "{never_destroys}"),), stdout=(r"leaving everything behind",)),
+    Case("a_peer_that_crashes_mid_transfer_gives_retry_exceeded",
+         (("h0", "{crashes} server"), ("h1", "{crashes} client h0")), exit=1, stdout=(r"client: transport retry counter exceeded",)),
+    Case("four_hosts_two_pairs",
+         (("h0", "ib_send_lat -n 100"), ("h1", "ib_send_lat -n 100 h0"), ("h2", "ib_send_lat -n 100"),
+          ("h3", "ib_send_lat -n 100 h2")), lab="four_hosts"),
+    Case("ten_programs_on_ten_hosts",
+         tuple(itertools.chain.from_iterable(
+             ((f"h{2 * i}", "ib_write_bw -n 100"), (f"h{2 * i + 1}", f"ib_write_bw -n 100 h{2 * i}")) for i in range(5))),
+         lab="ten_hosts", seconds=60),
+    # Wall clock.
+    Case("wall_clock_rc_pingpong", pair("ibv_rc_pingpong", "-g 1"), options=("--clock", "wall"), stdout=(r"iters in",)),
+    Case("wall_clock_ib_send_bw", pair("ib_send_bw", "-n 200"), options=("--clock", "wall")),
+    # Explanations and statistics.
+    Case("explain_tells_every_state_change", pair("ibv_rc_pingpong", "-g 1 -n 10"), options=("--explain",),
+         stderr=(r"RESET.*INIT", r"INIT.*RTR", r"RTR.*RTS")),
+    Case("explain_names_the_missing_attribute", (("h0", "{bad_modify}"),), options=("--explain",),
+         stderr=(r"IBV_QP_MIN_RNR_TIMER",), stdout=(r"errno 22",)),
+    Case("stats_show_no_system_call_on_the_data_path", pair("ib_write_bw", "-n 500"), options=("--stats",),
+         stdout=(r"(?i)system calls on the data path\D+0\b",)),
+]
+
+
+def full():
+    """The whole matrices of issue A: pingpongs by size and MTU, perftest by tool, option, API and fabric."""
+    cases = []
+    for lab, gid in (("", "-g 1"), (IB, "")):
+        fabric = "ib" if lab else "roce"
+        for tool in ("rc", "uc", "srq"):
+            for size in (1, 64, 4096, 65536, 1048576):
+                for mtu in (256, 1024, 4096):
+                    cases.append(Case(f"full_{tool}_pingpong_{fabric}_{size}_{mtu}",
+                                      pair(f"ibv_{tool}_pingpong", f"{gid} -s {size} -m {mtu} -n 100".strip()), lab=lab,
+                                      stdout=(r"iters in",), seconds=60))
+        for test in ("send_bw", "send_lat", "write_bw", "write_lat", "read_bw", "read_lat", "atomic_bw", "atomic_lat"):
+            kinds = {"send": ("RC", "UC", "UD"), "write": ("RC", "UC"), "read": ("RC",), "atomic": ("RC",)}[test.split("_")[0]]
+            options = ["", "-a", "-e", "-D 1"] if not test.startswith("atomic") else ["", "-e"]
+            if test.endswith("bw"):
+                options += ["-b", "-q 8", "-l 8"]
+            else:
+                options += ["-I 32"] if test.split("_")[0] in ("send", "write") else []
+            for kind, option, api in itertools.product(kinds, options, ("", "--use_old_post_send")):
+                if kind == "UD" and option == "-a":
+                    option = "-s 2048"
+                use_lab = lab
+                if option == "-D 1":
+                    use_lab = "two_hosts_roce_10g" if not lab else lab
+                text = f"-c {kind} {option} {api}".replace("  ", " ").strip()
+                if option not in ("-D 1",):
+                    text += " -n 200"
+                name = f"full_{test}_{fabric}_{text}".replace(" ", "_").replace("-", "")
+                cases.append(Case(name, pair(f"ib_{test}", text), lab=use_lab, seconds=180))
+    unique = {c.name: c for c in cases}
+    return list(unique.values())
+
+
+def by_name(name):
+    for case in SHORT + full():
+        if case.name == name:
+            return case
+    raise KeyError(name)
