@@ -1,0 +1,86 @@
+// What the readers of a lab's parts share while one lab is read. Internal to scenarios/lang.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "scenarios/lang/diagnostic.hpp"
+#include "scenarios/lang/lab_loader.hpp"
+#include "scenarios/lang/lab_spec.hpp"
+#include "scenarios/lang/section.hpp"
+
+namespace simverbs::scenarios {
+
+/// One host, NIC or switch as it is written in any of the forms "a number", "a list", "a map".
+struct NamedPart {
+    std::string name;  ///< "" where the file gives none
+    SourcePosition name_position;
+    const YamlValue* node = nullptr;  ///< its map, or a Null
+    std::string path;
+};
+
+/// How the parts of one kind may be written.
+struct PartsRule {
+    std::string_view shape;     ///< for messages
+    std::string_view name_key;  ///< the key that names a part in a list
+    int64_t most = 0;
+    bool number_allowed = true;
+};
+
+/// Reads a number, a list or a map of parts. Parts whose names are not names are reported and left out.
+[[nodiscard]] std::vector<NamedPart> read_named_parts(const PartsRule& rule, const YamlValue& value,
+                                                      const std::string& path, DiagnosticSink& sink);
+
+/// A lab while it is read. The Sections are the templates that every NIC, switch and link inherits from.
+struct LabReading {
+    const LabOptions& options;
+    DiagnosticSink& sink;
+    LabSpec lab;
+    std::string path;
+    const Section* nic_template = nullptr;
+    const Section* switch_template = nullptr;
+    const Section* link_template = nullptr;
+    LinkSpec default_link;           ///< the properties of a cable about which the file says nothing
+    std::size_t errors_before = 0;   ///< of the sink, before this lab
+    bool names_are_complete = true;  ///< no host, NIC or switch was dropped because it was wrong
+    std::string topology_path;
+    std::unordered_map<std::string, LinkEnd> nodes_by_name;  ///< see index_names
+
+    /// Adds a switch with the template's properties unless the file has one of that name; its index.
+    int add_switch(std::string_view name);
+    /// Fills nodes_by_name when all hosts and switches are known; of equal names the first counts.
+    void index_names();
+    /// Adds a cable with the template's properties.
+    void add_link(const LinkEnd& a, const LinkEnd& b);
+};
+
+void read_hosts(LabReading& reading, const YamlValue* node, const std::string& path);
+void read_nics(LabReading& reading, HostSpec& host, const YamlValue* node, const std::string& path);
+void read_switches(LabReading& reading, const YamlValue& node, const std::string& path);
+
+/// Rate, length and faults of a link.
+[[nodiscard]] LinkSpec read_link_properties(const Section& section, DiagnosticSink& sink);
+[[nodiscard]] std::vector<FaultSpec> read_faults(const YamlValue& node, const std::string& path, DiagnosticSink& sink);
+
+/// The cables of an explicit topology.
+void read_explicit_links(LabReading& reading, const YamlValue& node, const std::string& path);
+/// Changes cables that a generator has made.
+void adjust_generated_links(LabReading& reading, const YamlValue& node, const std::string& path);
+
+/// An end of a link as written, its port still open if it is 0.
+[[nodiscard]] std::optional<LinkEnd> read_link_end(const LabReading& reading, std::string_view text,
+                                                   const SourcePosition& position, const std::string& path);
+
+/// Everything that only the lab as a whole can get wrong; completes what follows from it (ports, link layers).
+void check_lab(LabReading& reading);
+
+/// The `shape` of a Structure key, for messages.
+[[nodiscard]] std::string_view expected_shape(const ComponentSchema& schema, std::string_view key);
+
+/// A Null, to stand for an absent map.
+[[nodiscard]] const YamlValue& null_value() noexcept;
+
+}  // namespace simverbs::scenarios
