@@ -112,25 +112,29 @@ void Engine::drain_into(unsigned consumer) {
 uint64_t Engine::run_windows_threaded(SimTime limit, uint64_t max_windows) {
     if (!workers_) workers_ = std::make_unique<Workers>(config_.threads);
     Workers& w = *workers_;
-    w.failed.store(false);
     w.failure = nullptr;
     uint64_t ran_in_all = 0;
     const std::function<void(unsigned)> job = [&](unsigned me) {
         Partition& p = *partitions_[me];
         SimTime frontier = frontier_;
+        bool failed_here = false;
         // Every thread comes to the same decisions from the same published values.
         for (uint64_t ran = 0; ran < max_windows; ++ran) {
-            w.published[me].next_bucket = p.activity.next_bucket();
+            w.published[me] = {p.activity.next_bucket(), failed_here};
             w.barrier.arrive_and_wait();
             SimTime bucket = SimTime::max();
-            for (const auto& other : w.published) bucket = std::min(bucket, other.next_bucket);
+            bool failed = false;
+            for (const auto& other : w.published) {
+                bucket = std::min(bucket, other.next_bucket);
+                failed |= other.failed;
+            }
             const SimTime start = std::max(bucket, frontier);
-            if (start >= limit || w.failed.load()) break;
+            if (start >= limit || failed) break;
             const SimTime end = std::min(bucket + window_, limit);
-            w.guarded([&] { run_partition(p, bucket, start, end); });
+            failed_here |= !w.guarded([&] { run_partition(p, bucket, start, end); });
             frontier = end;
             w.barrier.arrive_and_wait();
-            w.guarded([&] { drain_into(me); });
+            failed_here |= !w.guarded([&] { drain_into(me); });
             if (me == 0) {
                 frontier_ = end;
                 ran_in_all = ran + 1;

@@ -25,25 +25,26 @@ struct Engine::Workers {
     /// Runs `job(index)` on every thread, also here as index 0; returns when all are done.
     void run(const std::function<void(unsigned)>& job);
 
-    /// Runs `f`; keeps the first exception of any thread, for the caller of run().
+    /// Runs `f`; false if it threw. The first exception of all threads is kept for the caller.
     template <class F>
-    void guarded(F&& f) {
+    bool guarded(F&& f) {
         try {
             f();
+            return true;
         } catch (...) {
             const std::scoped_lock lock(failure_mutex);
             if (!failure) failure = std::current_exception();
-            failed.store(true);
+            return false;
         }
     }
 
-    /// Start of each partition's next active bucket, written by its thread, read by all after a barrier.
+    /// What each thread says before a window, read by all after the barrier.
     struct alignas(64) Published {
-        SimTime next_bucket;
+        SimTime next_bucket;  ///< start of its partition's first active bucket
+        bool failed = false;
     };
     WindowBarrier barrier;
     std::vector<Published> published;
-    std::atomic<bool> failed{false};
     std::mutex failure_mutex;
     std::exception_ptr failure;
 

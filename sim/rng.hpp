@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "sim/int128.hpp"
+
 namespace simverbs::sim {
 
 /// Id of a component, made from its path ("h0/mlx5_0/1"): an unrelated component changes nothing.
@@ -53,7 +55,7 @@ class Draws {
     }
     /// Uniform in 0 … n-1 (bias below n / 2^64); n > 0.
     [[nodiscard]] constexpr uint64_t below(uint64_t n, uint64_t ordinal) const noexcept {
-        return static_cast<uint64_t>((static_cast<unsigned __int128>(u64(ordinal)) * n) >> 64);
+        return static_cast<uint64_t>((static_cast<UInt128>(u64(ordinal)) * n) >> 64);
     }
 
   private:

@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 
+#include "sim/int128.hpp"
 #include "sim/sim_time.hpp"
 
 namespace simverbs::sim {
@@ -24,7 +25,7 @@ class BitRate {
 
     /// Time that `bytes` take at this rate, rounded up to a picosecond. The rate must be positive.
     [[nodiscard]] constexpr SimTime time_for(ByteCount bytes) const noexcept {
-        const auto bits_ps = static_cast<__int128>(bytes) * 8 * 1'000'000'000'000;
+        const auto bits_ps = static_cast<Int128>(bytes) * 8 * 1'000'000'000'000;
         return SimTime::ps(static_cast<int64_t>((bits_ps + bps_ - 1) / bps_));
     }
 
@@ -38,7 +39,7 @@ class ByteTime {
   public:
     constexpr ByteTime() noexcept = default;
     constexpr explicit ByteTime(BitRate rate) noexcept
-        : q16_(static_cast<uint64_t>((static_cast<unsigned __int128>(8'000'000'000'000) * 65536) /
+        : q16_(static_cast<uint64_t>((static_cast<UInt128>(8'000'000'000'000) * 65536) /
                                      static_cast<uint64_t>(rate.in_bps()))) {}
     /// Time of `bytes`, rounded down to a picosecond; exact wherever a byte takes a whole number of picoseconds.
     [[nodiscard]] constexpr SimTime of(uint32_t bytes) const noexcept {

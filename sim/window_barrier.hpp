@@ -1,4 +1,4 @@
-// The barrier between windows: spins briefly, then yields.
+// The barrier between windows: spins briefly, then yields, then sleeps.
 #pragma once
 
 #include <atomic>
@@ -17,19 +17,23 @@ class WindowBarrier {
         if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
             arrived_.store(0, std::memory_order_relaxed);
             round_.store(round + 1, std::memory_order_release);
+            round_.notify_all();
             return;
         }
-        for (int spins = 0; round_.load(std::memory_order_acquire) == round; ++spins) {
-            if (spins < kSpins)
+        for (int tries = 0; round_.load(std::memory_order_acquire) == round; ++tries) {
+            if (tries < kSpins)
                 pause();
-            else
+            else if (tries < kSpins + kYields)
                 std::this_thread::yield();
+            else
+                round_.wait(round, std::memory_order_acquire);
         }
     }
 
   private:
     // Long enough for a balanced window on free cores, short enough not to hurt when cores are short.
-    static constexpr int kSpins = 2000;
+    static constexpr int kSpins = 300;
+    static constexpr int kYields = 50;
     static void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
         __builtin_ia32_pause();
