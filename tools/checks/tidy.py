@@ -54,7 +54,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--base", default=os.environ.get("SIMVERBS_CHECK_BASE"))
     parser.add_argument("files", nargs="*")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
 
     with open(os.path.join(options.build, "compile_commands.json"), encoding="utf-8") as database:
         commands = json.load(database)
