@@ -1,0 +1,355 @@
+#include "verbs_shim/server/arbiter.hpp"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "verbs_shim/server/doorbells.hpp"
+#include "verbs_shim/server/futex.hpp"
+#include "verbs_shim/server/shared_objects.hpp"
+
+namespace simverbs::server {
+
+using protocol::Turn;
+using protocol::Yield;
+using sim::SimTime;
+
+namespace {
+
+constexpr int64_t kTickNs = 5'000'000;
+constexpr uint64_t kRoundsBetweenClockReads = 32;
+/// A turn without any other bound: long enough to cost nothing, short enough that a missed wake-up is noticed.
+constexpr SimTime kLongestTurn = SimTime::us(100);
+constexpr int64_t kArrivalTimeoutNs = 20'000'000'000;
+
+int64_t real_ns() {
+    timespec t{};
+    ::clock_gettime(CLOCK_MONOTONIC, &t);
+    return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+}  // namespace
+
+Arbiter::Arbiter(Lab& lab, LabOwner& owner)
+    : lab_(&lab),
+      owner_(&owner),
+      shared_(&lab.shared()),
+      states_(protocol::kMaxThreads),
+      host_busy_(lab.hosts().size(), false) {}
+
+Turn Arbiter::turn_of(uint32_t slot) const {
+    return static_cast<Turn>(shared_->slots[slot].turn.load(std::memory_order_acquire));
+}
+
+/// Nothing may act at a time that the models have passed: a thread's clock plus L is never before the frontier.
+SimTime Arbiter::floor() const {
+    const SimTime frontier = lab_->engine().frontier();
+    return frontier > lab_->down_latency() ? frontier - lab_->down_latency() : SimTime::zero();
+}
+
+LabEnd Arbiter::run() {
+    for (;;) {
+        tick_if_due();
+        if (owner_->stop_requested()) return LabEnd::Interrupted;
+        const Pick p = pick();
+        const SimTime next_event = lab_->engine().next_event_time();
+        if (next_event != SimTime::max() && next_event <= p.at) {
+            // With nobody left the models may still have packets on their way; nobody will ever see them.
+            if (!p.any && owner_->finished()) return LabEnd::Done;
+            run_models(p, next_event);
+            continue;
+        }
+        if (p.slot != Lab::kNone) {
+            give_turn(p.slot, p);
+            continue;
+        }
+        tick(0);
+        if (owner_->finished()) return LabEnd::Done;
+        if (p.outside || !p.any || owner_->may_freeze()) {
+            tick(p.any ? 1 : 5);  // time stands still; something real must happen first
+            continue;
+        }
+        const Pick again = pick();  // a death that was just noticed may have changed everything
+        if (again.slot == Lab::kNone && !again.outside && again.any) return LabEnd::Stalled;
+    }
+}
+
+Arbiter::Pick Arbiter::pick() {
+    Pick p;
+    const uint32_t slots = shared_->num_slots.load();
+    for (uint32_t i = 0; i < slots; ++i) {
+        const Turn turn = turn_of(i);
+        if (turn == Turn::Free || turn == Turn::Gone) continue;
+        p.any = true;
+        if (turn == Turn::Lost) {
+            p.outside = true;
+            continue;
+        }
+        const SimTime at = ready_time(i);
+        if (states_[i].has_external) p.outside = true;
+        if (at < p.at) {
+            p.second = p.at;
+            p.at = at;
+            p.slot = i;
+        } else {
+            p.second = std::min(p.second, at);
+        }
+    }
+    return p;
+}
+
+/// One window after another, as long as no thread's moment comes. A thread that an event wakes may act L later at the
+/// earliest, and so may every thread that is ready.
+void Arbiter::run_models(const Pick& p, SimTime next_event) {
+    sim::Engine& engine = lab_->engine();
+    const SimTime lookahead = lab_->down_latency();
+    const uint64_t epoch = lab_->delivery_epoch();
+    do {
+        SimTime limit = next_event + lookahead;
+        if (p.at != SimTime::max()) limit = std::min(limit, p.at + lookahead);
+        lab_->mover().set_safe_time(next_event);
+        engine.run_window(limit);
+        next_event = engine.next_event_time();
+        tick_if_due();
+    } while (epoch == lab_->delivery_epoch() && next_event != SimTime::max() && next_event <= p.at &&
+             !owner_->stop_requested());
+}
+
+void Arbiter::give_turn(uint32_t slot, const Pick& p) {
+    protocol::ThreadSlot& s = shared_->slots[slot];
+    const Turn turn = turn_of(slot);
+    if (turn == Turn::Reserved) return await_arrival(slot);
+    if (turn == Turn::Waiting) {
+        switch (static_cast<Yield>(s.yield)) {
+            case Yield::Control:
+                return serve_control(slot, p.at);
+            case Yield::Exit:
+                return finish_exit(slot, p.at);
+            case Yield::Horizon:
+            case Yield::Wait:
+            case Yield::Arrived:
+                break;
+        }
+        grant(slot, p);
+    }
+    await_holder(slot);
+    end_turn(slot);
+}
+
+/// A request takes effect when it reaches the device; its caller goes on when it has its answer.
+void Arbiter::serve_control(uint32_t slot, SimTime at) {
+    protocol::ThreadSlot& s = shared_->slots[slot];
+    const SimTime acts = std::max(at + lab_->down_latency(), lab_->engine().frontier());
+    lab_->engine().run_until(acts);
+    s.yield = static_cast<uint32_t>(Yield::Horizon);
+    s.clock_ps = std::max(s.clock_ps, at.in_ps());
+    Client* client = lab_->client_of_process(s.process);
+    if (client == nullptr) return;
+    lab_->mover().before_turn(client->space, at);
+    const int64_t cost = lab_->serve_request(*client, acts);
+    if (cost > 0) s.clock_ps += cost;
+}
+
+/// A thread or a process has ended, at its own time and not when the kernel got round to it.
+void Arbiter::finish_exit(uint32_t slot, SimTime at) {
+    protocol::ThreadSlot& s = shared_->slots[slot];
+    lab_->engine().run_until(std::max(at + lab_->down_latency(), lab_->engine().frontier()));
+    const uint32_t process = s.process;
+    if ((s.slot_flags.load() & protocol::kSlotProcessEnds) == 0) {
+        lab_->free_slot(slot);
+        return;
+    }
+    const int64_t began = real_ns();
+    while (shared_->processes[process].used.load() != 0 && !lab_->is_dead(process) && !owner_->stop_requested()) {
+        lab_->poller().poll(1);
+        owner_->drain_output();
+        if (real_ns() - began > kArrivalTimeoutNs) {
+            lose_turn(slot, "says that it ends, but does not");
+            return;
+        }
+    }
+    owner_->drain_output();
+    lab_->process_died(process, at.in_ps());
+}
+
+/// A slot was given away, but its thread or process has not come yet. The machine's speed must not matter: wait.
+void Arbiter::await_arrival(uint32_t slot) {
+    protocol::ThreadSlot& s = shared_->slots[slot];
+    const int64_t began = real_ns();
+    states_[slot] = {};
+    const auto arrived = [&] { return turn_of(slot) != Turn::Reserved; };
+    while (!yield_wait_.until(arrived)) {
+        lab_->poller().poll(1);
+        owner_->drain_output();
+        reap_dead();
+        if (owner_->stop_requested() || arrived()) return;
+        if (real_ns() - began < kArrivalTimeoutNs) continue;
+        lab_->observer().on_note(
+            fmt::format("{}: a program or thread that was started did not come into the lab (statically linked?)",
+                        lab_->hosts()[shared_->processes[s.process].host].name));
+        lose_turn(slot, "never came");
+        return;
+    }
+}
+
+void Arbiter::grant(uint32_t slot, const Pick& p) {
+    protocol::ThreadSlot& s = shared_->slots[slot];
+    SlotState& state = states_[slot];
+    Client* client = lab_->client_of_process(s.process);
+    if (s.process != last_process_) {
+        owner_->drain_output();
+        last_process_ = s.process;
+    }
+    const SimTime clock = std::max(p.at, SimTime::ps(s.clock_ps));
+    SimTime horizon = std::min(clock + kLongestTurn, lab_->engine().next_event_time());
+    if (horizon < clock + kLongestTurn) horizon += lab_->up_latency();
+    if (p.second != SimTime::max()) horizon = std::min(horizon, p.second + lab_->down_latency());
+    if (client != nullptr) {
+        lab_->mover().before_turn(client->space, clock);
+        lab_->apply_deliveries(*client, clock);
+        horizon = std::min({horizon, client->deliveries.next(), lab_->mover().next_visible(client->space)});
+    }
+    s.clock_ps = clock.in_ps();
+    s.horizon_ps = horizon.in_ps();
+    s.oldest_post_ps = INT64_MAX;
+    s.woken_by = Lab::kNone;
+    s.woken_visible = client != nullptr && client->visible_count != state.visible_seen ? 1 : 0;
+    if (static_cast<Yield>(s.yield) == Yield::Wait) {
+        for (size_t i = 0; i < state.items.size() && s.woken_by == Lab::kNone; ++i) {
+            if (item_ready(slot, i, client) <= clock) s.woken_by = static_cast<uint32_t>(i);
+        }
+        const bool stepped = s.woken_by == Lab::kNone && s.woken_visible == 0 && s.clock_ps < state.deadline_ps &&
+                             (state.wait_flags & protocol::kWaitReadsClock) != 0;
+        state.steps = stepped ? state.steps + 1 : 0;
+    }
+    state.visible_seen = client != nullptr ? client->visible_count : 0;
+    state.granted_ps = s.clock_ps;
+    state.items.clear();
+    state.external.clear();
+    state.has_external = false;
+    latest_granted_ps_ = std::max(latest_granted_ps_, s.clock_ps);
+    s.turn.store(static_cast<uint32_t>(Turn::Running), std::memory_order_release);
+    wake_word(s.turn);
+}
+
+void Arbiter::await_holder(uint32_t slot) {
+    const auto gave_up = [&] { return turn_of(slot) != Turn::Running; };
+    if (yield_wait_.until(gave_up)) return;
+    ThreadWatch watch;
+    bool watching = false;
+    while (!gave_up()) {
+        // Sleep on the word that every thread bumps when it gives up its turn.
+        const uint32_t seen = shared_->server_word.load();
+        shared_->server_sleeps.store(1);
+        if (!gave_up()) wait_word(shared_->server_word, seen, kTickNs / 2);
+        shared_->server_sleeps.store(0);
+        if (gave_up()) return;
+        const int64_t now = real_ns();
+        if (now - last_tick_ns_ < kTickNs / 2) continue;
+        last_tick_ns_ = now;
+        if (!watching) {
+            const protocol::ThreadSlot& s = shared_->slots[slot];
+            watch.begin(read_thread(shared_->processes[s.process].pid, s.tid), now);
+            watching = true;
+        }
+        if (!look_after_holder(slot, watch, now)) return;
+    }
+}
+
+/// False if the turn is over without the thread's saying so.
+bool Arbiter::look_after_holder(uint32_t slot, ThreadWatch& watch, int64_t now_ns) {
+    protocol::ThreadSlot& s = shared_->slots[slot];
+    const bool moved = lab_->poller().poll(0) > 0;
+    const bool output = owner_->drain_output();
+    reap_dead();
+    if (owner_->stop_requested()) return false;
+    if (turn_of(slot) != Turn::Running) return false;
+    const pid_t pid = shared_->processes[s.process].pid;
+    const ThreadReading reading = read_thread(pid, s.tid);
+    switch (watch.look(reading, s.in_shim.load() != 0, moved || output, now_ns)) {
+        case WatchVerdict::Wait:
+            return true;
+        case WatchVerdict::Probe:
+            ++s.probe_request;
+            (void)::syscall(SYS_tgkill, pid, s.tid, protocol::kProbeSignal);
+            return true;
+        case WatchVerdict::Lost:
+            lose_turn(slot, "sleeps in something that the lab does not know");
+            return false;
+    }
+    return true;
+}
+
+void Arbiter::lose_turn(uint32_t slot, const char* why) {
+    protocol::ThreadSlot& s = shared_->slots[slot];
+    uint32_t running = s.turn.load();
+    if (running == static_cast<uint32_t>(Turn::Waiting) && static_cast<Yield>(s.yield) != Yield::Exit) return;
+    if (!s.turn.compare_exchange_strong(running, static_cast<uint32_t>(Turn::Lost))) return;
+    const protocol::ProcessEntry& entry = shared_->processes[s.process];
+    const Client* client = lab_->client_of_process(s.process);
+    lab_->observer().on_note(fmt::format("{}: {} (pid {}, thread {}) {}{}", lab_->hosts()[entry.host].name,
+                                         client != nullptr ? client->command : "a program", entry.pid, s.tid, why,
+                                         told_undetermined_ ? "" : "; this run is not deterministic from here"));
+    told_undetermined_ = true;
+}
+
+void Arbiter::end_turn(uint32_t slot) {
+    protocol::ThreadSlot& s = shared_->slots[slot];
+    SlotState& state = states_[slot];
+    if (turn_of(slot) == Turn::Free) return;
+    s.clock_ps = std::clamp(s.clock_ps, state.granted_ps, std::max(Lab::kLatestClockPs, state.granted_ps));
+    if (Client* client = lab_->client_of_process(s.process))
+        drain_doorbells(*lab_, *client, SimTime::ps(state.granted_ps), SimTime::ps(s.clock_ps));
+    if (turn_of(slot) == Turn::Gone) return lab_->free_slot(slot);
+    if (turn_of(slot) != Turn::Waiting) return;
+    if (static_cast<Yield>(s.yield) == Yield::Wait) copy_wait(slot);
+    note_host_busy(slot);
+}
+
+/// Rule 9: a connect without a listener is refused once the target host has nothing more to do by itself.
+void Arbiter::note_host_busy(uint32_t slot) {
+    const uint32_t host = shared_->processes[shared_->slots[slot].process].host;
+    if (host_busy_[host]) return;
+    const uint32_t slots = shared_->num_slots.load();
+    for (uint32_t i = 0; i < slots; ++i) {
+        const protocol::ThreadSlot& s = shared_->slots[i];
+        const Turn turn = turn_of(i);
+        if (turn == Turn::Free || turn == Turn::Gone || shared_->processes[s.process].host != host) continue;
+        if (turn == Turn::Lost) continue;
+        if (turn != Turn::Waiting || static_cast<Yield>(s.yield) != Yield::Wait) return;
+        const SimTime ready = ready_time(i);
+        if (ready != SimTime::max() && ready.in_ps() < states_[i].deadline_ps) return;
+    }
+    host_busy_[host] = true;
+    bump_object(*shared_, protocol::object_key(protocol::ObjectKind::HostBusy, host), shared_->slots[slot].clock_ps);
+}
+
+void Arbiter::reap_dead() {
+    for (const uint32_t process : lab_->dead_processes()) {
+        // One that said that it ends is buried at its own time (finish_exit).
+        bool announced = false;
+        const uint32_t slots = shared_->num_slots.load();
+        for (uint32_t i = 0; i < slots; ++i) {
+            const protocol::ThreadSlot& s = shared_->slots[i];
+            announced = announced || (s.process == process && turn_of(i) == Turn::Waiting &&
+                                      static_cast<Yield>(s.yield) == Yield::Exit &&
+                                      (s.slot_flags.load() & protocol::kSlotProcessEnds) != 0);
+        }
+        if (!announced) lab_->process_died(process, lab_->latest_clock(process));
+    }
+}
+
+void Arbiter::tick(int timeout_ms) {
+    lab_->poller().poll(timeout_ms);
+    owner_->drain_output();
+    reap_dead();
+    last_tick_ns_ = real_ns();
+}
+
+void Arbiter::tick_if_due() {
+    if (++rounds_ % kRoundsBetweenClockReads != 0) return;
+    if (real_ns() - last_tick_ns_ >= kTickNs) tick(0);
+}
+
+}  // namespace simverbs::server

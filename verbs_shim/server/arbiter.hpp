@@ -1,0 +1,82 @@
+// The virtual clock: whose move it is. Exactly one party runs at a time, the models or one thread of one program,
+// smallest time first (docs/architecture.md, "The turn protocol").
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "verbs_shim/server/lab.hpp"
+#include "verbs_shim/server/lab_runner.hpp"
+#include "verbs_shim/server/thread_watch.hpp"
+#include "verbs_shim/server/yield_wait.hpp"
+
+namespace simverbs::server {
+
+class Arbiter {
+  public:
+    Arbiter(Lab& lab, LabOwner& owner);
+
+    /// Runs until every program has ended, nothing can happen any more, or the owner stops it.
+    LabEnd run();
+
+    /// Who waits for what: one line a thread, then what the QPs wait for. For the stall report.
+    [[nodiscard]] std::string waiting_report() const;
+
+  private:
+    /// A thread slot as the arbiter knows it; what lies in shared memory is copied when the thread gives up its turn.
+    struct SlotState {
+        int64_t granted_ps = 0;
+        uint64_t visible_seen = 0;
+        uint32_t steps = 0;  ///< clock steps in a row without anything happening (rule 5)
+        uint32_t wait_flags = 0;
+        int64_t deadline_ps = INT64_MAX;
+        std::vector<protocol::WaitItem> items;
+        std::vector<UniqueFd> external;  ///< our copies of the External items' descriptors, in their order
+        bool has_external = false;
+    };
+    struct Pick {
+        uint32_t slot = Lab::kNone;
+        sim::SimTime at = sim::SimTime::max();      ///< when the slot is ready
+        sim::SimTime second = sim::SimTime::max();  ///< when the next other one is
+        bool outside = false;                       ///< somebody waits for something outside the lab
+        bool any = false;                           ///< there is any slot at all
+    };
+
+    [[nodiscard]] Pick pick();
+    [[nodiscard]] sim::SimTime ready_time(uint32_t slot);
+    [[nodiscard]] sim::SimTime wait_ready(uint32_t slot, Client* client);
+    [[nodiscard]] sim::SimTime item_ready(uint32_t slot, size_t item, Client* client);
+    [[nodiscard]] bool external_ready(SlotState& state, size_t item) const;
+    void run_models(const Pick& p, sim::SimTime next_event);
+    void give_turn(uint32_t slot, const Pick& p);
+    void serve_control(uint32_t slot, sim::SimTime at);
+    void finish_exit(uint32_t slot, sim::SimTime at);
+    void await_arrival(uint32_t slot);
+    void grant(uint32_t slot, const Pick& p);
+    void await_holder(uint32_t slot);
+    bool look_after_holder(uint32_t slot, ThreadWatch& watch, int64_t now_ns);
+    void end_turn(uint32_t slot);
+    void copy_wait(uint32_t slot);
+    void note_host_busy(uint32_t slot);
+    void lose_turn(uint32_t slot, const char* why);
+    void reap_dead();
+    void tick(int timeout_ms);
+    void tick_if_due();
+    [[nodiscard]] protocol::Turn turn_of(uint32_t slot) const;
+    [[nodiscard]] sim::SimTime floor() const;
+
+    Lab* lab_;
+    LabOwner* owner_;
+    protocol::LabShared* shared_;
+    std::vector<SlotState> states_;
+    std::vector<bool> host_busy_;
+    YieldWait yield_wait_;
+    int64_t latest_granted_ps_ = 0;
+    uint32_t last_process_ = Lab::kNone;
+    uint64_t rounds_ = 0;
+    int64_t last_tick_ns_ = 0;
+    bool told_undetermined_ = false;
+};
+
+}  // namespace simverbs::server

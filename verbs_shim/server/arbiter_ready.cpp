@@ -1,0 +1,103 @@
+// When a thread that has given up its turn is ready to have it again.
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "verbs_shim/server/arbiter.hpp"
+#include "verbs_shim/server/shared_objects.hpp"
+
+namespace simverbs::server {
+
+using protocol::Turn;
+using protocol::WaitKind;
+using protocol::Yield;
+using sim::SimTime;
+
+namespace {
+
+/// Rule 5: a spinner that reads a clock looks again after this long, twice as long each time, up to the longest.
+constexpr SimTime kFirstStep = SimTime::us(100);
+constexpr uint32_t kMostDoublings = 7;  // 12.8 ms
+
+SimTime saturating(SimTime a, int64_t more_ps) {
+    int64_t sum = 0;
+    if (__builtin_add_overflow(a.in_ps(), std::max<int64_t>(more_ps, 0), &sum)) return SimTime::max();
+    return SimTime::ps(sum);
+}
+
+}  // namespace
+
+SimTime Arbiter::ready_time(uint32_t slot) {
+    const protocol::ThreadSlot& s = shared_->slots[slot];
+    const SimTime clock = SimTime::ps(s.clock_ps);
+    if (turn_of(slot) == Turn::Waiting && static_cast<Yield>(s.yield) == Yield::Wait) {
+        const SimTime ready = wait_ready(slot, lab_->client_of_process(s.process));
+        return ready == SimTime::max() ? ready : std::max({ready, clock, floor()});
+    }
+    return std::max(clock, floor());
+}
+
+SimTime Arbiter::wait_ready(uint32_t slot, Client* client) {
+    const protocol::ThreadSlot& s = shared_->slots[slot];
+    const SlotState& state = states_[slot];
+    const SimTime clock = SimTime::ps(s.clock_ps);
+    if ((s.slot_flags.load(std::memory_order_acquire) & protocol::kSlotInterrupted) != 0)
+        return SimTime::ps(std::max(s.clock_ps, latest_granted_ps_));
+    SimTime ready = SimTime::ps(state.deadline_ps);
+    for (size_t i = 0; i < state.items.size(); ++i) ready = std::min(ready, item_ready(slot, i, client));
+    if ((state.wait_flags & protocol::kWaitVisible) != 0 && client != nullptr) {
+        if (client->visible_count != state.visible_seen) ready = std::min(ready, SimTime::ps(client->visible_stamp_ps));
+        ready = std::min(ready, client->deliveries.next());
+    }
+    if ((state.wait_flags & protocol::kWaitReadsClock) != 0)
+        ready = std::min(ready, clock + kFirstStep * (int64_t{1} << std::min(state.steps, kMostDoublings)));
+    return ready;
+}
+
+SimTime Arbiter::item_ready(uint32_t slot, size_t item, Client* client) {
+    SlotState& state = states_[slot];
+    const protocol::WaitItem& it = state.items[item];
+    const SimTime clock = SimTime::ps(shared_->slots[slot].clock_ps);
+    if (it.kind == WaitKind::External)
+        return external_ready(state, item) ? SimTime::ps(std::max(clock.in_ps(), latest_granted_ps_)) : SimTime::max();
+    if (it.kind != WaitKind::Object) return SimTime::max();
+    SimTime ready = SimTime::max();
+    const protocol::SharedObject* object = find_object(*shared_, it.key);
+    const uint64_t value = object == nullptr ? 0 : object->value.load(std::memory_order_acquire);
+    if (value != it.value)
+        ready = saturating(SimTime::ps(object == nullptr ? 0 : object->stamp_ps.load()), it.latency_ps);
+    if (client != nullptr && it.key >> 56 == static_cast<uint64_t>(protocol::ObjectKind::ChannelFd)) {
+        // An event that is made, but not yet due: it will bump the object when it is.
+        const SimTime pending = client->deliveries.next_for_fd(it.key);
+        if (pending != SimTime::max()) ready = std::min(ready, saturating(pending, it.latency_ps));
+    }
+    return ready == SimTime::max() ? ready : std::max(ready, clock);
+}
+
+bool Arbiter::external_ready(SlotState& state, size_t item) const {
+    if (item >= state.external.size() || !state.external[item].valid()) return true;  // let it find out itself
+    pollfd p{state.external[item].get(), static_cast<short>(state.items[item].value), 0};
+    return ::poll(&p, 1, 0) != 0;
+}
+
+/// The thread's wait, copied once: what it says cannot change afterwards.
+void Arbiter::copy_wait(uint32_t slot) {
+    const protocol::ThreadSlot& s = shared_->slots[slot];
+    SlotState& state = states_[slot];
+    state.wait_flags = s.wait.flags;
+    state.deadline_ps = s.wait.deadline_ps;
+    const uint32_t n = std::min(s.wait.num_items, protocol::kMaxWaitItems);
+    state.items.assign(s.wait.items, s.wait.items + n);
+    for (size_t i = 0; i < n; ++i) {
+        if (state.items[i].kind != WaitKind::External) continue;
+        state.has_external = true;
+        state.external.resize(n);
+        const int pidfd = lab_->pidfd_of(s.process);
+        state.external[i] =
+            UniqueFd(static_cast<int>(::syscall(SYS_pidfd_getfd, pidfd, static_cast<int>(state.items[i].key), 0)));
+    }
+}
+
+}  // namespace simverbs::server

@@ -1,0 +1,96 @@
+// The control path: each request of a program → the HCA's API, checked; one function a request.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "verbs_shim/protocol/messages.hpp"
+#include "verbs_shim/server/client.hpp"
+#include "verbs_shim/server/lab.hpp"
+
+namespace simverbs::server {
+
+/// What goes back for one request.
+struct ControlReply {
+    std::vector<uint8_t> bytes;
+    std::vector<UniqueFd> fds;
+    int64_t cost_ps = 0;
+    bool hang_up = false;  ///< the message is not of this protocol: no answer, the connection ends
+};
+
+/// Handles one message of `client`. `now` is the engine's frontier.
+[[nodiscard]] ControlReply handle_request(Lab& lab, Client& client, std::span<const uint8_t> message, sim::SimTime now);
+
+/// One request on its way through the handlers.
+struct Call {
+    Lab& lab;
+    Client& client;
+    sim::SimTime now;
+    std::vector<UniqueFd> fds;
+    int64_t cost_ps = 0;
+    hca::Explanation why;
+
+    /// The context `handle` of the client, or nullptr; what it costs is charged from here on.
+    ContextObject* context(uint32_t handle);
+    [[nodiscard]] hca::ControlContext by(const ContextObject& context);
+    [[nodiscard]] Nic& nic(const ContextObject& context) { return lab.hosts()[client.host].nics[context.device]; }
+};
+
+// One file each: control_device.cpp, control_memory.cpp, control_cq.cpp, control_srq.cpp, control_qp.cpp,
+// control_lab.cpp. All return 0 or an errno.
+int open_device(Call&, const protocol::DeviceRequest&, protocol::OpenDeviceReply&);
+int close_device(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
+int query_device(Call&, const protocol::DeviceRequest&, protocol::QueryDeviceReply&);
+int query_port(Call&, const protocol::DeviceRequest&, protocol::QueryPortReply&);
+int query_gid(Call&, const protocol::DeviceRequest&, protocol::QueryGidReply&);
+int query_pkey(Call&, const protocol::DeviceRequest&, protocol::QueryPkeyReply&);
+int read_counter(Call&, const protocol::ReadCounterRequest&, protocol::ReadCounterReply&);
+
+int alloc_pd(Call&, const protocol::ObjectRequest&, protocol::HandleReply&);
+int dealloc_pd(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
+int reg_mr(Call&, const protocol::RegMrRequest&, protocol::RegMrReply&);
+int rereg_mr(Call&, const protocol::RegMrRequest&, protocol::RegMrReply&);
+int dereg_mr(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
+int create_ah(Call&, const protocol::CreateAhRequest&, protocol::HandleReply&);
+int destroy_ah(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
+
+int create_channel(Call&, const protocol::ObjectRequest&, protocol::CompChannelReply&);
+int destroy_channel(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
+int create_cq(Call&, const protocol::CreateCqRequest&, protocol::CreateCqReply&);
+int resize_cq(Call&, const protocol::CreateCqRequest&, protocol::CreateCqReply&);
+int destroy_cq(Call&, const protocol::ObjectRequest&, protocol::DestroyReply&);
+
+int create_srq(Call&, const protocol::CreateSrqRequest&, protocol::CreateSrqReply&);
+int modify_srq(Call&, const protocol::ModifySrqRequest&, protocol::ReplyHeader&);
+int query_srq(Call&, const protocol::ObjectRequest&, protocol::QuerySrqReply&);
+int destroy_srq(Call&, const protocol::ObjectRequest&, protocol::DestroyReply&);
+
+int create_qp(Call&, const protocol::CreateQpRequest&, protocol::CreateQpReply&);
+int modify_qp(Call&, const protocol::ModifyQpRequest&, protocol::ReplyHeader&);
+int query_qp(Call&, const protocol::ObjectRequest&, protocol::QueryQpReply&);
+int destroy_qp(Call&, const protocol::ObjectRequest&, protocol::DestroyReply&);
+int attach_mcast(Call&, const protocol::McastRequest&, protocol::ReplyHeader&);
+int detach_mcast(Call&, const protocol::McastRequest&, protocol::ReplyHeader&);
+
+int explain_failure(Call&, const protocol::ExplainRequest&, protocol::ReplyHeader&);
+int reserve_slot(Call&, const protocol::ReserveSlotRequest&, protocol::ReserveSlotReply&);
+int resolve(Call&, const protocol::ResolveRequest&, protocol::ResolveReply&);
+int unsupported(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
+
+/// An event fd: the read end goes to the process.
+struct NewEventFd {
+    int error = 0;
+    EventFd server_end;
+    UniqueFd process_end;
+};
+[[nodiscard]] NewEventFd make_event_fd(Lab& lab);
+
+/// A string of a message that may lack its terminator.
+template <size_t N>
+[[nodiscard]] std::string bounded(const char (&text)[N]) {
+    return std::string(text, strnlen(text, N));
+}
+
+}  // namespace simverbs::server

@@ -1,0 +1,58 @@
+// Requests about the lab itself: explanations, slots, names.
+#include <cerrno>
+#include <cstring>
+
+#include "verbs_shim/server/control.hpp"
+
+namespace simverbs::server {
+
+namespace {
+
+constexpr int64_t kNameLookupPs = 1'000'000;
+
+void set_name(char (&to)[32], const std::string& name) {
+    const size_t n = std::min(name.size(), sizeof to - 1);
+    std::memcpy(to, name.data(), n);
+    to[n] = '\0';
+}
+
+}  // namespace
+
+int explain_failure(Call& call, const protocol::ExplainRequest& request, protocol::ReplyHeader&) {
+    std::string text = bounded(request.text);
+    // One line, printable: it goes to somebody's terminal.
+    for (char& c : text) {
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+    }
+    call.lab.explain(call.client, text);
+    return 0;
+}
+
+int reserve_slot(Call& call, const protocol::ReserveSlotRequest& request, protocol::ReserveSlotReply& reply) {
+    if (request.kind > 1 || request.h.slot >= protocol::kMaxThreads) return EINVAL;
+    const protocol::ThreadSlot& caller = call.lab.shared().slots[request.h.slot];
+    if (caller.process != call.client.process) return EINVAL;
+    uint32_t process = call.client.process;
+    if (request.kind == 1) process = call.lab.reserve_process(call.client.host, call.client.program);
+    if (process == Lab::kNone) return EAGAIN;
+    reply.slot = call.lab.reserve_slot(process, caller.clock_ps);
+    return reply.slot == Lab::kNone ? EAGAIN : 0;
+}
+
+int resolve(Call& call, const protocol::ResolveRequest& request, protocol::ResolveReply& reply) {
+    call.cost_ps = kNameLookupPs;
+    const std::string name = bounded(request.name);
+    for (const Host& host : call.lab.hosts()) {
+        if (name.empty() ? host.address != request.address : host.name != name) continue;
+        reply.address = host.address;
+        set_name(reply.name, host.name);
+        return 0;
+    }
+    return ENOENT;
+}
+
+int unsupported(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&) {
+    return EOPNOTSUPP;
+}
+
+}  // namespace simverbs::server

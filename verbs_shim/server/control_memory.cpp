@@ -1,0 +1,141 @@
+// Protection domains, memory regions, address handles.
+#include <cerrno>
+
+#include "verbs_shim/server/control.hpp"
+#include "verbs_shim/server/ibv_translate.hpp"
+#include "verbs_shim/server/process_maps.hpp"
+
+namespace simverbs::server {
+
+namespace {
+
+constexpr uint64_t kPage = 4096;
+
+uint64_t pages_of(uint64_t addr, uint64_t length) {
+    return length == 0 ? 0 : (addr + length - 1) / kPage - addr / kPage + 1;
+}
+
+void note_registration(Call& call, const MrObject& mr) {
+    protocol::ProcessEntry& entry = call.lab.shared().processes[call.client.process];
+    entry.stats[static_cast<size_t>(protocol::Stat::PinnedPages)] += mr.pages;
+    if ((mr.access & hca::kLocalWrite) != 0) entry.dma_writable.store(1);
+}
+
+/// The range must be in the process's memory, as pinning it would need.
+int check_range(Call& call, uint64_t addr, uint64_t length, const char* what) {
+    if (is_mapped(call.client.pid, addr, length)) return 0;
+    if (call.lab.config().explain) {
+        call.why.rule = hca::Rule::MemoryUnreachable;
+        call.why.where = what;
+        call.why.attribute = "addr";
+    }
+    return EFAULT;
+}
+
+}  // namespace
+
+int alloc_pd(Call& call, const protocol::ObjectRequest& request, protocol::HandleReply& reply) {
+    ContextObject* context = call.context(request.context);
+    if (context == nullptr) return EINVAL;
+    const auto pd = context->hca->alloc_pd(call.by(*context));
+    if (!pd.ok()) return pd.error;
+    reply.handle = call.client.pds.add({request.context, pd.value});
+    return reply.handle == 0 ? ENOMEM : 0;
+}
+
+int dealloc_pd(Call& call, const protocol::ObjectRequest& request, protocol::ReplyHeader&) {
+    const PdObject* pd = call.client.pds.find(request.handle);
+    ContextObject* context = pd == nullptr ? nullptr : call.context(pd->context);
+    if (context == nullptr) return EINVAL;
+    const int error = context->hca->dealloc_pd(call.by(*context), pd->pd);
+    if (error == 0) call.client.pds.remove(request.handle);
+    return error;
+}
+
+int reg_mr(Call& call, const protocol::RegMrRequest& request, protocol::RegMrReply& reply) {
+    ContextObject* context = call.context(request.context);
+    const PdObject* pd = call.client.pds.find(request.pd);
+    if (context == nullptr || pd == nullptr || pd->context != request.context) return EINVAL;
+    // The HCA checks everything else; asking it first keeps its errors (EINVAL) ahead of EFAULT, as the kernel does.
+    const hca::MrSpec spec{pd->pd, call.client.space, request.addr, request.length, request.iova, request.access};
+    const auto keys = context->hca->reg_mr(call.by(*context), spec);
+    if (!keys.ok()) return keys.error;
+    if (const int error = check_range(call, request.addr, request.length, "ibv_reg_mr"); error != 0) {
+        (void)context->hca->dereg_mr({context->owner, call.now, nullptr}, keys.value.handle);
+        return error;
+    }
+    MrObject mr{request.context, keys.value.handle, request.addr, request.length,
+                request.iova,    request.access,    request.pd,   pages_of(request.addr, request.length)};
+    note_registration(call, mr);
+    reply.handle = call.client.mrs.add(std::move(mr));
+    reply.lkey = keys.value.lkey;
+    reply.rkey = keys.value.rkey;
+    return reply.handle == 0 ? ENOMEM : 0;
+}
+
+int rereg_mr(Call& call, const protocol::RegMrRequest& request, protocol::RegMrReply& reply) {
+    MrObject* mr = call.client.mrs.find(request.mr);
+    ContextObject* context = mr == nullptr ? nullptr : call.context(mr->context);
+    if (context == nullptr) return EINVAL;
+    const bool new_pd = (request.flags & hca::kChangePd) != 0;
+    const PdObject* pd = call.client.pds.find(new_pd ? request.pd : mr->pd);
+    if (pd == nullptr || pd->context != mr->context) return EINVAL;
+    const bool moved = (request.flags & hca::kChangeTranslation) != 0;
+    if (moved) {
+        if (const int error = check_range(call, request.addr, request.length, "ibv_rereg_mr"); error != 0) return error;
+    }
+    call.lab.mover().settle_all(call.client.space);
+    const hca::MrSpec spec{pd->pd,
+                           call.client.space,
+                           moved ? request.addr : mr->addr,
+                           moved ? request.length : mr->length,
+                           moved ? request.iova : mr->iova,
+                           (request.flags & hca::kChangeAccess) != 0 ? request.access : mr->access};
+    const auto keys = context->hca->rereg_mr(call.by(*context), mr->mr, request.flags, spec);
+    if (!keys.ok()) return keys.error;
+    *mr = {mr->context,
+           keys.value.handle,
+           spec.addr,
+           spec.length,
+           spec.iova,
+           spec.access,
+           new_pd ? request.pd : mr->pd,
+           pages_of(spec.addr, spec.length)};
+    if (moved) note_registration(call, *mr);
+    reply.handle = request.mr;
+    reply.lkey = keys.value.lkey;
+    reply.rkey = keys.value.rkey;
+    return 0;
+}
+
+int dereg_mr(Call& call, const protocol::ObjectRequest& request, protocol::ReplyHeader&) {
+    const MrObject* mr = call.client.mrs.find(request.handle);
+    ContextObject* context = mr == nullptr ? nullptr : call.context(mr->context);
+    if (context == nullptr) return EINVAL;
+    // The program may unmap the memory after this: whatever is still on its way must be there before.
+    call.lab.mover().settle_all(call.client.space);
+    const int error = context->hca->dereg_mr(call.by(*context), mr->mr);
+    if (error == 0) call.client.mrs.remove(request.handle);
+    return error;
+}
+
+int create_ah(Call& call, const protocol::CreateAhRequest& request, protocol::HandleReply& reply) {
+    ContextObject* context = call.context(request.context);
+    const PdObject* pd = call.client.pds.find(request.pd);
+    if (context == nullptr || pd == nullptr || pd->context != request.context) return EINVAL;
+    const auto ah = context->hca->create_ah(call.by(*context), pd->pd, ah_attr_from(request.attr));
+    if (!ah.ok()) return ah.error;
+    reply.handle = call.client.ahs.add({request.context, ah.value, request.pd});
+    return reply.handle == 0 ? ENOMEM : 0;
+}
+
+int destroy_ah(Call& call, const protocol::ObjectRequest& request, protocol::ReplyHeader&) {
+    const AhObject* ah = call.client.ahs.find(request.handle);
+    ContextObject* context = ah == nullptr ? nullptr : call.context(ah->context);
+    if (context == nullptr) return EINVAL;
+    const int error = context->hca->destroy_ah(call.by(*context), ah->ah);
+    if (error == 0) call.client.ahs.remove(request.handle);
+    return error;
+}
+
+}  // namespace simverbs::server

@@ -1,0 +1,96 @@
+#include "verbs_shim/server/lab_block.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+
+namespace simverbs::server {
+
+namespace {
+
+/// Blocks belong to the machine, not to a user: their locks lie where everybody looks.
+constexpr char kLockFolder[] = "/tmp/simverbs-blocks";
+/// sun_path holds 108 bytes; the folder gets "/lab-255/control" behind it.
+constexpr size_t kLongestBase = 80;
+
+void make_folder(const std::string& path, mode_t mode) {
+    if (::mkdir(path.c_str(), mode) == 0) {
+        ::chmod(path.c_str(), mode);  // not subject to the umask
+        return;
+    }
+    if (errno != EEXIST) throw std::runtime_error(fmt::format("cannot make {}: {}", path, std::strerror(errno)));
+}
+
+/// Somebody else's folder of our name, or a link: refuse to put sockets there.
+void check_private(const std::string& path) {
+    struct stat st {};
+    if (::lstat(path.c_str(), &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != ::geteuid())
+        throw std::runtime_error(fmt::format("{} is not a folder of this user", path));
+}
+
+}  // namespace
+
+std::string LabBlock::base_folder() {
+    const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+    if (runtime != nullptr && runtime[0] == '/' && std::strlen(runtime) < kLongestBase &&
+        ::access(runtime, W_OK | X_OK) == 0)
+        return std::string(runtime) + "/simverbs";
+    return fmt::format("/tmp/simverbs-{}", ::geteuid());
+}
+
+LabBlock::LabBlock(uint32_t preferred) {
+    make_folder(kLockFolder, 01777);
+    const std::string base = base_folder();
+    make_folder(base, 0700);
+    check_private(base);
+    constexpr uint32_t kCount = kLast - kFirst + 1;
+    const uint32_t start = preferred >= kFirst && preferred <= kLast ? preferred - kFirst : 0;
+    for (uint32_t i = 0; i < kCount; ++i) {
+        if (try_block(kFirst + (start + i) % kCount)) break;
+    }
+    if (block_ == 0) throw std::runtime_error("all address blocks 127.16/16 … 127.254/16 are taken by other labs");
+    folder_ = fmt::format("{}/lab-{}", base, block_);
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);  // of a lab that died: we hold its lock
+    make_folder(folder_, 0700);
+    check_private(folder_);
+}
+
+LabBlock::~LabBlock() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+    ::unlink(lock_path_.c_str());  // while locked: whoever opened it meanwhile sees that its inode has no name
+    lock_.reset();
+    ::rmdir(base_folder().c_str());  // only if it is empty
+    ::rmdir(kLockFolder);
+}
+
+bool LabBlock::try_block(uint32_t block) {
+    const std::string path = fmt::format("{}/{}", kLockFolder, block);
+    UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!fd.valid()) {
+        // The last lab that ended may have removed the folder between our mkdir and now.
+        if (errno == ENOENT) {
+            make_folder(kLockFolder, 01777);
+            fd = UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+        }
+        if (!fd.valid()) return false;
+    }
+    if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return false;
+    struct stat ours {
+    }, named{};
+    if (::fstat(fd.get(), &ours) != 0 || ::stat(path.c_str(), &named) != 0 || ours.st_ino != named.st_ino) return false;
+    lock_ = std::move(fd);
+    lock_path_ = path;
+    block_ = block;
+    return true;
+}
+
+}  // namespace simverbs::server

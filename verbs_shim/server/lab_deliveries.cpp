@@ -1,0 +1,105 @@
+// From stamped deliveries to what a program sees: its CQ rings, its event fds.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "verbs_shim/server/lab.hpp"
+#include "verbs_shim/server/shared_objects.hpp"
+
+namespace simverbs::server {
+
+uint64_t Lab::apply_deliveries(Client& client, sim::SimTime clock) {
+    uint64_t applied = 0;
+    while (client.deliveries.next() <= clock) {
+        const Delivery delivery = client.deliveries.pop();
+        apply(client, delivery);
+        client.visible_stamp_ps = delivery.stamp.in_ps();
+        ++applied;
+    }
+    client.visible_count += applied;
+    return applied;
+}
+
+void Lab::apply(Client& client, const Delivery& delivery) {
+    switch (delivery.kind) {
+        case DeliveryKind::Completion:
+            apply_completion(client, delivery);
+            return;
+        case DeliveryKind::ChannelEvent: {
+            EventFd* fd = nullptr;
+            if (delivery.event.kind == 0) {
+                if (ChannelObject* channel = client.channels.find(delivery.object)) fd = &channel->events;
+            } else if (ContextObject* context = client.contexts.find(delivery.object)) {
+                fd = &context->async;
+            }
+            if (fd != nullptr && fd->key == delivery.fd_key) write_event(*fd, delivery.event, delivery.stamp.in_ps());
+            return;
+        }
+        case DeliveryKind::QueuePairState:
+            if (QpObject* qp = client.qps.find(delivery.object)) {
+                qp->state = delivery.qp_state;
+                qp->sq.header->state.store(static_cast<uint32_t>(delivery.qp_state), std::memory_order_release);
+                if (qp->rq.valid())
+                    qp->rq.header->state.store(static_cast<uint32_t>(delivery.qp_state), std::memory_order_release);
+            }
+            return;
+        case DeliveryKind::MemoryChanged:
+            return;  // the PayloadMover has put the bytes there
+    }
+}
+
+void Lab::apply_completion(Client& client, const Delivery& delivery) {
+    CqObject* cq = client.cqs.find(delivery.object);
+    if (cq == nullptr) return;  // destroyed meanwhile
+    const hca::Cqe& cqe = delivery.cqe;
+    const uint32_t consumed = cq->ring.header->consumed.load(std::memory_order_acquire);
+    if (cq->produced - consumed >= cq->ring.capacity) {
+        cq->ring.header->state.store(1, std::memory_order_release);  // overrun
+        return;
+    }
+    protocol::CqSlot slot;
+    slot.wr_id = cqe.wr_id;
+    slot.timestamp = static_cast<uint64_t>(cqe.timestamp.in_ps() / 1000);
+    slot.status = static_cast<uint32_t>(cqe.status);
+    slot.opcode = static_cast<uint32_t>(cqe.opcode);
+    slot.vendor_err = cqe.vendor_err;
+    slot.byte_len = cqe.byte_len;
+    slot.imm_or_rkey = cqe.imm_or_rkey;
+    slot.qp_num = cqe.qp_num;
+    slot.src_qp = cqe.src_qp;
+    slot.queue_tail = cqe.queue_tail;
+    slot.pkey_index = cqe.pkey_index;
+    slot.slid = cqe.slid;
+    slot.wc_flags = cqe.wc_flags;
+    slot.sl = cqe.sl;
+    slot.dlid_path_bits = cqe.dlid_path_bits;
+    slot.is_send = cqe.is_send ? 1 : 0;
+    const NicSink& sink = *hosts_[client.host].nics[delivery.device].sink;
+    const auto owned = sink.qps.find(cqe.qp_num);
+    if (const QpObject* qp = owned == sink.qps.end() ? nullptr : client.qps.find(owned->second.handle)) {
+        // The HCA counts from the QP's last RESET, the rings go on.
+        if (cqe.is_send) {
+            slot.queue_tail += qp->sq_base;
+        } else if (qp->srq == 0) {
+            slot.queue_tail += qp->rq_base;
+        } else {
+            slot.srq = qp->srq;
+        }
+    }
+    std::memcpy(cq->ring.slot(cq->produced), &slot, sizeof slot);
+    cq->ring.header->produced.store(++cq->produced, std::memory_order_release);
+    if (std::find(client.unconsumed_cqs.begin(), client.unconsumed_cqs.end(), delivery.object) ==
+        client.unconsumed_cqs.end())
+        client.unconsumed_cqs.push_back(delivery.object);
+}
+
+void Lab::write_event(EventFd& fd, const protocol::ChannelEvent& event, int64_t stamp_ps) {
+    fd.backlog.push_back(event);
+    // A pipe holds 8192 of these; a program that reads none has the rest waiting here.
+    while (!fd.backlog.empty() && ::write(fd.write_end.get(), &fd.backlog.front(), sizeof event) == sizeof event)
+        fd.backlog.erase(fd.backlog.begin());
+    bump_object(*page_, fd.key, stamp_ps);
+}
+
+}  // namespace simverbs::server

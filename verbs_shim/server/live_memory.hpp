@@ -1,0 +1,48 @@
+// The memory of live processes, as DMA reaches it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "models/host/host_memory.hpp"
+#include "verbs_shim/server/unique_fd.hpp"
+
+namespace simverbs::server {
+
+/// An address space is a process of the lab. Bytes are moved with process_vm_readv/writev and, where pages are
+/// inaccessible to the process itself (memory spinning) or the call is forbidden, through /proc/<pid>/mem.
+class LiveMemory final : public host::HostMemory {
+  public:
+    void add_space(host::AddressSpaceId space, pid_t pid);
+    void remove_space(host::AddressSpaceId space);
+
+    bool read(host::AddressSpaceId space, uint64_t va, std::span<uint8_t> out) override;
+    bool write(host::AddressSpaceId space, uint64_t va, std::span<const uint8_t> in) override;
+    bool copy(host::AddressSpaceId from, uint64_t from_va, host::AddressSpaceId to, uint64_t to_va,
+              uint64_t bytes) override;
+
+    struct Counts {
+        uint64_t reads = 0, read_bytes = 0, writes = 0, written_bytes = 0;
+    };
+    /// What was moved from and to a space so far.
+    [[nodiscard]] Counts counts(host::AddressSpaceId space) const;
+
+  private:
+    struct Space {
+        pid_t pid = 0;
+        UniqueFd mem;  ///< /proc/<pid>/mem, opened when first needed
+        bool vm_calls_work = true;
+        Counts counts;
+    };
+    Space* find(host::AddressSpaceId space);
+    static bool open_mem(Space& space);
+
+    std::unordered_map<host::AddressSpaceId, Space> spaces_;
+    std::vector<uint8_t> bounce_;
+};
+
+}  // namespace simverbs::server

@@ -1,0 +1,49 @@
+// Who waits for what when nothing can happen any more.
+#include <fmt/format.h>
+
+#include "verbs_shim/server/arbiter.hpp"
+
+namespace simverbs::server {
+
+using protocol::Turn;
+using protocol::Yield;
+
+namespace {
+
+std::string wait_text(const protocol::ThreadSlot& slot, Turn turn) {
+    if (turn == Turn::Lost) return "asleep in something that the lab does not know";
+    if (turn == Turn::Reserved) return "has not come yet";
+    if (static_cast<Yield>(slot.yield) != Yield::Wait) return "runnable";
+    std::string what(slot.wait.what, strnlen(slot.wait.what, sizeof slot.wait.what));
+    if ((slot.wait.flags & protocol::kWaitMemory) != 0) what += " (spinning on memory)";
+    if ((slot.wait.flags & protocol::kWaitVisible) != 0) what += ", for a completion or remote write";
+    return what;
+}
+
+}  // namespace
+
+std::string Arbiter::waiting_report() const {
+    std::string out;
+    const uint32_t slots = shared_->num_slots.load();
+    for (uint32_t i = 0; i < slots; ++i) {
+        const Turn turn = turn_of(i);
+        if (turn == Turn::Free || turn == Turn::Gone) continue;
+        const protocol::ThreadSlot& slot = shared_->slots[i];
+        const protocol::ProcessEntry& entry = shared_->processes[slot.process];
+        const Client* client = lab_->client_of_process(slot.process);
+        out += fmt::format("  {}: {} (pid {}, thread {}) at {:.3f} us: waits: {}\n", lab_->hosts()[entry.host].name,
+                           client != nullptr ? client->command : "program", entry.pid, slot.tid,
+                           static_cast<double>(slot.clock_ps) * 1e-6, wait_text(slot, turn));
+    }
+    for (const Host& host : lab_->hosts()) {
+        for (const Nic& nic : host.nics) {
+            for (const std::string& line : nic.hca->outstanding_work())
+                out += fmt::format("  {}/{}: {}\n", host.name, nic.config.device, line);
+        }
+    }
+    const std::string models = lab_->engine().stuck_dump();
+    if (!models.empty()) out += "  in the models:\n" + models;
+    return out;
+}
+
+}  // namespace simverbs::server
