@@ -1,0 +1,152 @@
+// Memory regions and windows.
+#include "verbs_shim/client/spin/spin.hpp"
+#include "verbs_shim/client/verbs/call.hpp"
+#include "verbs_shim/client/verbs/data_path.hpp"
+#include "verbs_shim/client/verbs/explain.hpp"
+#include "verbs_shim/client/verbs/pd.hpp"
+
+namespace simverbs::client::verbs {
+
+namespace {
+
+Mr* to_mr(ibv_mr* mr) {
+    return reinterpret_cast<Mr*>(mr);
+}
+
+protocol::RegMrRequest registration(protocol::Op op, ibv_pd* pd, void* addr, size_t length, uint64_t iova,
+                                    unsigned access) {
+    auto r = connection::make_request<protocol::RegMrRequest>(op);
+    r.context = to_context(pd->context)->handle;
+    r.pd = pd->handle;
+    r.access = access;
+    r.addr = reinterpret_cast<uint64_t>(addr);
+    r.length = length;
+    r.iova = iova;
+    return r;
+}
+
+int check_access(unsigned access) {
+    constexpr unsigned kNeedLocalWrite = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
+    if ((access & kNeedLocalWrite) == 0 || (access & IBV_ACCESS_LOCAL_WRITE) != 0) return 0;
+    return explain(
+        EINVAL,
+        "ibv_reg_mr: access 0x%x allows %s without IBV_ACCESS_LOCAL_WRITE. What others may write must also be "
+        "writable locally: add IBV_ACCESS_LOCAL_WRITE.",
+        access, (access & IBV_ACCESS_REMOTE_WRITE) != 0 ? "IBV_ACCESS_REMOTE_WRITE" : "IBV_ACCESS_REMOTE_ATOMIC");
+}
+
+}  // namespace
+
+ibv_mr* reg_mr(ibv_pd* pd, void* addr, size_t length, uint64_t iova, unsigned access) {
+    return call_for_object(pd->context, [&](int& error) -> ibv_mr* {
+        error = check_access(access);
+        if (error != 0) return nullptr;
+        spin::before_syscall();
+        auto request = registration(protocol::Op::RegMr, pd, addr, length, iova, access);
+        protocol::RegMrReply reply;
+        error = control(request, reply);
+        if (error != 0) return nullptr;
+        auto* const mr = make_object<Mr>();
+        if (mr == nullptr) {
+            error = ENOMEM;
+            return nullptr;
+        }
+        mr->ibv = ibv_mr{pd->context, pd, addr, length, reply.handle, reply.lkey, reply.rkey};
+        mr->access = access;
+        spin::memory_registered(addr, length, access);
+        connection::count(protocol::Stat::RegMr);
+        return &mr->ibv;
+    });
+}
+
+int rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* addr, size_t length, int access) {
+    const auto fail = [](int error) {
+        errno = error;
+        return static_cast<int>(IBV_REREG_MR_ERR_INPUT);
+    };
+    if (flags == 0 || (flags & ~static_cast<int>(IBV_REREG_MR_FLAGS_SUPPORTED)) != 0) return fail(EINVAL);
+    if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0 && (addr == nullptr || length == 0)) return fail(EINVAL);
+    if ((flags & IBV_REREG_MR_CHANGE_PD) != 0 && pd == nullptr) return fail(EINVAL);
+    Mr* const m = to_mr(mr);
+    ibv_pd* const new_pd = (flags & IBV_REREG_MR_CHANGE_PD) != 0 ? pd : mr->pd;
+    const unsigned new_access = (flags & IBV_REREG_MR_CHANGE_ACCESS) != 0 ? static_cast<unsigned>(access) : m->access;
+    void* const new_addr = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0 ? addr : mr->addr;
+    const size_t new_length = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0 ? length : mr->length;
+    bool asked = false;
+    const int error = call(mr->context, [&] {
+        if (const int wrong = check_access(new_access)) return wrong;
+        spin::before_syscall();
+        auto request = registration(protocol::Op::ReregMr, new_pd, new_addr, new_length,
+                                    reinterpret_cast<uint64_t>(new_addr), new_access);
+        request.flags = static_cast<uint32_t>(flags);
+        request.mr = mr->handle;
+        protocol::RegMrReply reply;
+        asked = true;
+        if (const int wrong = control(request, reply)) return wrong;
+        spin::memory_deregistered(mr->addr, mr->length, m->access);
+        spin::memory_registered(new_addr, new_length, new_access);
+        mr->pd = new_pd;
+        mr->addr = new_addr;
+        mr->length = new_length;
+        mr->lkey = reply.lkey;
+        mr->rkey = reply.rkey;
+        m->access = new_access;
+        return 0;
+    });
+    if (error == 0) return 0;
+    errno = error;
+    return asked ? IBV_REREG_MR_ERR_CMD : IBV_REREG_MR_ERR_INPUT;
+}
+
+int dereg_mr(ibv_mr* mr) {
+    return call(mr->context, [&] {
+        if (const int error = destroy_object(protocol::Op::DeregMr, mr->context, mr->handle)) return error;
+        spin::memory_deregistered(mr->addr, mr->length, to_mr(mr)->access);
+        free_object(to_mr(mr));
+        return 0;
+    });
+}
+
+ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
+    return call_for_object(pd->context, [&](int& error) -> ibv_mw* {
+        auto request = object_request(protocol::Op::AllocMw, pd->context, pd->handle, type);
+        protocol::HandleReply reply;
+        error = control(request, reply);
+        if (error != 0) return nullptr;
+        auto* const mw = make_object<Mw>();
+        if (mw == nullptr) {
+            error = ENOMEM;
+            return nullptr;
+        }
+        mw->ibv.context = pd->context;
+        mw->ibv.pd = pd;
+        mw->ibv.handle = reply.handle;
+        mw->ibv.rkey = reply.arg;
+        mw->ibv.type = type;
+        return &mw->ibv;
+    });
+}
+
+int dealloc_mw(ibv_mw* mw) {
+    return call(mw->context, [&] {
+        if (const int error = destroy_object(protocol::Op::DeallocMw, mw->context, mw->handle)) return error;
+        free_object(reinterpret_cast<Mw*>(mw));
+        return 0;
+    });
+}
+
+int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
+    ibv_send_wr wr{};
+    ibv_send_wr* bad = nullptr;
+    wr.wr_id = bind->wr_id;
+    wr.opcode = IBV_WR_BIND_MW;
+    wr.send_flags = bind->send_flags;
+    wr.bind_mw.mw = mw;
+    wr.bind_mw.rkey = ibv_inc_rkey(mw->rkey);
+    wr.bind_mw.bind_info = bind->bind_info;
+    const int error = post_send(qp, &wr, &bad);
+    if (error == 0) mw->rkey = wr.bind_mw.rkey;
+    return error;
+}
+
+}  // namespace simverbs::client::verbs

@@ -1,0 +1,24 @@
+// Protection domains, XRC domains, memory regions and windows.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+namespace simverbs::client::verbs {
+
+ibv_pd* alloc_pd(ibv_context* context);
+int dealloc_pd(ibv_pd* pd);
+
+ibv_xrcd* open_xrcd(ibv_context* context, ibv_xrcd_init_attr* attr);
+int close_xrcd(ibv_xrcd* xrcd);
+
+ibv_mr* reg_mr(ibv_pd* pd, void* addr, size_t length, uint64_t iova, unsigned access);
+/// Returns 0 or an ibv_rereg_mr_err_code with errno set, as ibv_rereg_mr does.
+int rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* addr, size_t length, int access);
+int dereg_mr(ibv_mr* mr);
+
+ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type);
+int dealloc_mw(ibv_mw* mw);
+/// Type 1: a BIND_MW work request on the QP, with the next rkey.
+int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind);
+
+}  // namespace simverbs::client::verbs

@@ -1,0 +1,36 @@
+#include "verbs_shim/ops/context_ops.hpp"
+
+#include "verbs_shim/client/verbs/cq.hpp"
+#include "verbs_shim/client/verbs/data_path.hpp"
+#include "verbs_shim/client/verbs/pd.hpp"
+#include "verbs_shim/client/verbs/qp.hpp"
+#include "verbs_shim/client/verbs/query.hpp"
+#include "verbs_shim/client/verbs/srq.hpp"
+
+namespace simverbs::client::ops {
+
+void fill_context(verbs_context& v) {
+    fill_unsupported(v);
+    ibv_context_ops& o = v.context.ops;
+    o.alloc_mw = verbs::alloc_mw;
+    o.bind_mw = verbs::bind_mw;
+    o.dealloc_mw = verbs::dealloc_mw;
+    o.poll_cq = verbs::poll_cq;
+    o.req_notify_cq = verbs::req_notify_cq;
+    o.post_srq_recv = verbs::post_srq_recv;
+    o.post_send = verbs::post_send;
+    o.post_recv = verbs::post_recv;
+    o._compat_query_device = verbs::query_device;
+
+    v.query_port = verbs::query_port;
+    v.query_rt_values = verbs::query_rt_values;
+    v.create_cq_ex = verbs::create_cq_ex;
+    v.query_device_ex = verbs::query_device_ex;
+    v.create_qp_ex = verbs::create_qp_ex;
+    v.get_srq_num = verbs::get_srq_num;
+    v.create_srq_ex = verbs::create_srq_ex;
+    v.open_xrcd = verbs::open_xrcd;
+    v.close_xrcd = verbs::close_xrcd;
+}
+
+}  // namespace simverbs::client::ops
