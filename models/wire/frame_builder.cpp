@@ -1,6 +1,7 @@
 #include "models/wire/frame_builder.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "models/wire/byte_order.hpp"
 #include "models/wire/ethernet_header.hpp"
@@ -147,6 +148,17 @@ std::size_t put_link_headers(Cursor& cursor, const FrameSpec& spec, std::size_t 
     return covered_from;
 }
 
+/// IPv6 wants a UDP checksum (RFC 8200, 8.1); the ICRC does not cover it, so it comes last. `udp` ends with the ICRC.
+void set_udp_checksum(const FrameSpec& spec, std::span<std::uint8_t> udp) noexcept {
+    std::array<std::uint8_t, 2 * Gid::size + 8> pseudo_header{};
+    std::copy(spec.source_gid.bytes.begin(), spec.source_gid.bytes.end(), pseudo_header.begin());
+    std::copy(spec.destination_gid.bytes.begin(), spec.destination_gid.bytes.end(), pseudo_header.begin() + Gid::size);
+    store_be32(pseudo_header, 2 * Gid::size, static_cast<std::uint32_t>(udp.size()));
+    store_be32(pseudo_header, 2 * Gid::size + 4, kIpProtocolUdp);
+    const std::uint16_t checksum = internet_checksum(udp, internet_sum(pseudo_header));
+    store_be16(udp, 6, checksum == 0 ? 0xFFFF : checksum);
+}
+
 /// In the order of IBTA vol. 1, 9.2, "order of extended transport headers".
 void put_transport_headers(Cursor& cursor, const FrameSpec& spec, const OpcodeInfo& info, std::size_t pad) noexcept {
     Bth bth = spec.bth;
@@ -187,6 +199,9 @@ std::size_t build_frame(const FrameSpec& spec, std::span<std::uint8_t> out) noex
     if (is_infiniband(spec.link)) {
         cursor.put_le16(vcrc(out.first(cursor.at())));
     } else {
+        if (spec.link == LinkType::RoceV2Ipv6) {
+            set_udp_checksum(spec, out.subspan(covered_from + Ipv6Header::size, UdpHeader::size + transport_bytes));
+        }
         cursor.put_zeros(size.ethernet_padding);
     }
     return cursor.at();

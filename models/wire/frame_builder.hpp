@@ -25,7 +25,7 @@
 namespace simverbs::wire {
 
 /// Everything that decides the bytes of a transport packet. Fields that the link type or the opcode has no use for are
-/// ignored; lengths, BTH.PadCnt, checksums and CRCs are computed.
+/// ignored; lengths, BTH.PadCnt, checksums and CRCs are computed. The UDP checksum is 0 over IPv4.
 struct FrameSpec {
     LinkType link = LinkType::RoceV2Ipv4;
 

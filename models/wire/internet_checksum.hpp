@@ -6,11 +6,23 @@
 
 namespace simverbs::wire {
 
-/// Ones' complement sum of big-endian 16-bit words, complemented (RFC 1071).
+/// Sum of big-endian 16-bit words, carries not yet folded in; an odd last byte counts as followed by 0.
+constexpr std::uint64_t internet_sum(std::span<const std::uint8_t> bytes) noexcept {
+    std::uint64_t high = 0;
+    std::uint64_t low = 0;
+    std::size_t at = 0;
+    for (; at + 2 <= bytes.size(); at += 2) {
+        high += bytes[at];
+        low += bytes[at + 1];
+    }
+    if (at < bytes.size()) high += bytes[at];
+    return (high << 8) + low;
+}
+
+/// Ones' complement sum of `bytes` and `sum`, complemented (RFC 1071).
 /// Over a header whose checksum field is right the result is 0.
-constexpr std::uint16_t internet_checksum(std::span<const std::uint8_t> bytes) noexcept {
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < bytes.size(); ++i) sum += i % 2 == 0 ? std::uint64_t{bytes[i]} << 8 : bytes[i];
+constexpr std::uint16_t internet_checksum(std::span<const std::uint8_t> bytes, std::uint64_t sum = 0) noexcept {
+    sum += internet_sum(bytes);
     while (sum >> 16 != 0) sum = (sum & 0xFFFF) + (sum >> 16);
     return static_cast<std::uint16_t>(~sum);
 }

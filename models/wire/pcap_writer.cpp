@@ -17,6 +17,10 @@ constexpr std::uint32_t kMajorVersion = 2;
 constexpr std::uint32_t kMinorVersion = 4;
 constexpr std::size_t kBufferBytes = 256 * 1024;
 constexpr std::size_t kRecordHeaderBytes = 16;
+// ERF record header (Endace, "ERF Types Reference"): time in 2^-32 s, type, flags, record length, loss, frame length.
+constexpr std::size_t kErfHeaderBytes = 16;
+constexpr std::uint8_t kErfTypeInfiniband = 21;
+constexpr std::uint8_t kErfVaryingLength = 0x04;
 constexpr std::int64_t kPicosecondsPerNanosecond = 1000;
 constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 constexpr std::int64_t kMaxSeconds = 0xFFFF'FFFF;
@@ -25,6 +29,7 @@ constexpr std::int64_t kMaxSeconds = 0xFFFF'FFFF;
 
 PcapWriter::PcapWriter(PcapWriter&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
+      link_type_(other.link_type_),
       path_(std::move(other.path_)),
       error_(std::move(other.error_)),
       buffer_(std::move(other.buffer_)),
@@ -36,6 +41,7 @@ PcapWriter& PcapWriter::operator=(PcapWriter&& other) noexcept {
     if (this == &other) return *this;
     close();
     fd_ = std::exchange(other.fd_, -1);
+    link_type_ = other.link_type_;
     path_ = std::move(other.path_);
     error_ = std::move(other.error_);
     buffer_ = std::move(other.buffer_);
@@ -51,6 +57,7 @@ PcapWriter::~PcapWriter() {
 std::string PcapWriter::open(const std::string& path, PcapLinkType link_type) noexcept try {
     close();
     path_ = path;
+    link_type_ = link_type;
     error_.clear();
     buffer_.clear();
     buffer_.reserve(kBufferBytes);
@@ -81,18 +88,20 @@ const std::string& PcapWriter::append(std::int64_t time_ps, std::span<const std:
         fail("cannot write to", EBADF);
     } else if (time_ps < 0 || seconds > kMaxSeconds) {
         fail("time out of range in", ERANGE);
-    } else if (frame.size() > kSnapLength) {
+    } else if (frame.size() > kMaxFrameBytes) {
         fail("frame too long for", EMSGSIZE);
     }
     if (!error_.empty()) return error_;
-    if (buffer_.size() + kRecordHeaderBytes + frame.size() > kBufferBytes) flush();
+    if (buffer_.size() + kRecordHeaderBytes + kErfHeaderBytes + frame.size() > kBufferBytes) flush();
     if (!error_.empty()) return error_;
 
-    const auto length = static_cast<std::uint32_t>(frame.size());
-    put_le(static_cast<std::uint32_t>(seconds), 4);
-    put_le(static_cast<std::uint32_t>(nanoseconds % kNanosecondsPerSecond), 4);
+    const bool erf = link_type_ == PcapLinkType::InfiniBand;
+    const std::size_t length = frame.size() + (erf ? kErfHeaderBytes : 0);
+    put_le(static_cast<std::uint64_t>(seconds), 4);
+    put_le(static_cast<std::uint64_t>(nanoseconds % kNanosecondsPerSecond), 4);
     put_le(length, 4);
     put_le(length, 4);
+    if (erf) put_erf_header(nanoseconds, frame.size());
     buffer_.insert(buffer_.end(), frame.begin(), frame.end());
     ++frames_;
     return error_;
@@ -129,8 +138,26 @@ void PcapWriter::write_all(const std::uint8_t* data, std::size_t bytes) noexcept
     }
 }
 
-void PcapWriter::put_le(std::uint32_t value, std::size_t bytes) {
+void PcapWriter::put_erf_header(std::int64_t nanoseconds, std::size_t frame_bytes) {
+    const auto seconds = static_cast<std::uint64_t>(nanoseconds / kNanosecondsPerSecond);
+    const auto rest = static_cast<std::uint64_t>(nanoseconds % kNanosecondsPerSecond);
+    // Rounded to the nearest step of 0.23 ns, so that a reader gets the same nanosecond back.
+    const std::uint64_t fraction = ((rest << 32) + kNanosecondsPerSecond / 2) / kNanosecondsPerSecond;
+    put_le((seconds << 32) + fraction, 8);
+    buffer_.push_back(kErfTypeInfiniband);
+    buffer_.push_back(kErfVaryingLength);
+    put_be16(kErfHeaderBytes + frame_bytes);
+    put_be16(0);
+    put_be16(frame_bytes);
+}
+
+void PcapWriter::put_le(std::uint64_t value, std::size_t bytes) {
     for (std::size_t i = 0; i < bytes; ++i) buffer_.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+}
+
+void PcapWriter::put_be16(std::size_t value) {
+    buffer_.push_back(static_cast<std::uint8_t>(value >> 8));
+    buffer_.push_back(static_cast<std::uint8_t>(value));
 }
 
 void PcapWriter::fail(const char* what, int error_number) noexcept try {

@@ -9,8 +9,10 @@
 
 namespace simverbs::wire {
 
-/// Link-layer header types of pcap files (tcpdump.org, "Link-Layer Header Types").
-enum class PcapLinkType : std::uint32_t { Ethernet = 1, InfiniBand = 247 };
+/// Link-layer header types of pcap files (tcpdump.org, "Link-Layer Header Types"). InfiniBand goes into ERF records
+/// of type INFINIBAND, as ibdump writes them: there is a number for bare InfiniBand (247), but Wireshark does not read
+/// it.
+enum class PcapLinkType : std::uint32_t { Ethernet = 1, InfiniBand = 197 };
 
 constexpr PcapLinkType pcap_link_type_of(LinkType link) noexcept {
     return is_infiniband(link) ? PcapLinkType::InfiniBand : PcapLinkType::Ethernet;
@@ -21,8 +23,9 @@ constexpr PcapLinkType pcap_link_type_of(LinkType link) noexcept {
 /// later one, and stops all writing; an empty string means "no error".
 class PcapWriter {
   public:
-    /// No frame of the model is longer.
     static constexpr std::uint32_t kSnapLength = 65535;
+    /// No frame of the model is longer; an ERF header still fits in front of it.
+    static constexpr std::size_t kMaxFrameBytes = 65000;
 
     PcapWriter() noexcept = default;
     PcapWriter(PcapWriter&& other) noexcept;
@@ -51,10 +54,13 @@ class PcapWriter {
 
   private:
     void write_all(const std::uint8_t* data, std::size_t bytes) noexcept;
-    void put_le(std::uint32_t value, std::size_t bytes);
+    void put_erf_header(std::int64_t nanoseconds, std::size_t frame_bytes);
+    void put_le(std::uint64_t value, std::size_t bytes);
+    void put_be16(std::size_t value);
     void fail(const char* what, int error_number) noexcept;
 
     int fd_ = -1;
+    PcapLinkType link_type_ = PcapLinkType::Ethernet;
     std::string path_;
     std::string error_;
     std::vector<std::uint8_t> buffer_;

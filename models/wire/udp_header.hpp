@@ -9,7 +9,8 @@
 
 namespace simverbs::wire {
 
-/// UDP header (RFC 768). RoCEv2 may send checksum 0: the ICRC protects the packet (IBTA annex A17).
+/// UDP header (RFC 768). RoCEv2 may send checksum 0: the ICRC protects the packet
+/// (IBTA annex A17).
 struct UdpHeader {
     static constexpr std::size_t size = 8;
 

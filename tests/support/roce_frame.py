@@ -7,7 +7,8 @@ import ipaddress
 import struct
 import zlib
 
-DLT_ETHERNET, DLT_INFINIBAND = 1, 247
+DLT_ETHERNET, DLT_ERF, DLT_INFINIBAND = 1, 197, 247
+ERF_TYPE_INFINIBAND = 21
 ROCE_V2_PORT = 4791
 VALID_MTUS = (256, 512, 1024, 2048, 4096)
 
@@ -84,7 +85,22 @@ def read_pcap(path):
             raise CaptureError("frame cut off at byte %d" % at)
         records.append((seconds * 10**9 + fraction * unit, data[at + 16:at + 16 + captured], original))
         at += 16 + captured
+    if link_type & 0xFFFF == DLT_ERF:
+        return DLT_INFINIBAND, [unwrap_erf(*record) for record in records]
     return link_type & 0xFFFF, records
+
+
+def unwrap_erf(time_ns, data, original):
+    """The InfiniBand frame in an ERF record of a pcap file."""
+    if len(data) < 16 or original != len(data):
+        raise CaptureError("ERF record of %d bytes, %d captured" % (original, len(data)))
+    stamp = struct.unpack("<Q", data[:8])[0]
+    record_length, lost, frame_length = struct.unpack(">HHH", data[10:16])
+    if data[8] != ERF_TYPE_INFINIBAND or lost or record_length != len(data) or frame_length != len(data) - 16:
+        raise CaptureError("ERF header %s is not that of an InfiniBand frame" % data[8:16].hex())
+    if (stamp * 10**9 + 2**31) >> 32 != time_ns:
+        raise CaptureError("ERF and pcap time stamps differ at %d ns" % time_ns)
+    return time_ns, data[16:], len(data) - 16
 
 
 def vcrc_byte_table():
@@ -107,6 +123,7 @@ def vcrc(data):
 
 
 def ones_complement_sum(data):
+    """Of an even number of bytes."""
     total = sum(struct.unpack(">%dH" % (len(data) // 2), data))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
@@ -291,6 +308,11 @@ def decode_udp(packet, frame, ip_at, at, end):
         packet.wrong("UDP length is %d, IP leaves %d bytes" % (number(frame[at + 4:at + 6]), end - at))
     if not check_padding(packet, frame, end):
         return
+    if frame[at + 6:at + 8] != b"\0\0":
+        addresses = frame[ip_at + 12:ip_at + 20] if packet.kind.endswith("IPv4") else frame[ip_at + 8:ip_at + 40]
+        pseudo_header = addresses + struct.pack(">II", end - at, 17)
+        if ones_complement_sum(pseudo_header + frame[at:end] + bytes((end - at) % 2)) != 0xFFFF:
+            packet.wrong("bad UDP checksum")
     covered = bytearray(b"\xff" * 8 + frame[ip_at:end - 4])
     if packet.kind.endswith("IPv4"):
         covered[8 + 1] = covered[8 + 8] = covered[8 + 10] = covered[8 + 11] = 0xFF

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Decodes captures of RoCEv1, RoCEv2 (IPv4, IPv6, tagged) and InfiniBand (link type 247), and checks them.
+"""Decodes captures of RoCEv1, RoCEv2 (IPv4, IPv6, tagged) and InfiniBand (bare or in ERF records), and checks them.
 
     rocedump.py FILE...              one line per packet, with what is wrong with it
     rocedump.py --check FILE...      only what is wrong, one line each; exit status 1 if there is anything
     rocedump.py --summary FILE...    counts by opcode
 
-Checked: ICRC, VCRC, IPv4 checksum, lengths, reserved bits, opcodes, pad, path MTU, PSN continuity of every requester,
+Checked: ICRC, VCRC, IPv4 and UDP checksums, lengths, reserved bits, opcodes, pad, path MTU, PSN continuity of every requester,
 message structure, that every RC request is answered (ACKs are cumulative), that READs get all their bytes.
 """
 import argparse

@@ -214,6 +214,29 @@ class Flows(unittest.TestCase):
         self.assertIn("QP 0x7", lines[0])
 
 
+class Erf(unittest.TestCase):
+    FRAME = send_only(0)
+
+    def read(self, data):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "erf.pcap")
+            write_pcap(path, roce_frame.DLT_ERF, [data])
+            return roce_frame.read_pcap(path)
+
+    def record(self, stamp=1 << 32, kind=21, length=None):
+        size = len(self.FRAME)
+        return struct.pack("<Q", stamp) + struct.pack(">BBHHH", kind, 4, 16 + size, 0, length or size) + self.FRAME
+
+    def test_infiniband_is_taken_out_of_its_erf_record(self):
+        link_type, records = self.read(self.record())
+        self.assertEqual((link_type, records), (INFINIBAND, [(10**9, self.FRAME, len(self.FRAME))]))
+
+    def test_other_types_lengths_and_times_are_refused(self):
+        for data in (self.record(kind=2), self.record(length=5), self.record(stamp=2 << 32), self.record()[:15]):
+            with self.assertRaises(roce_frame.CaptureError):
+                self.read(data)
+
+
 class InfiniBand(unittest.TestCase):
     # The local packet worked out in the InfiniBand specification, vol. 1, 7.8: its ICRC is 96 25 B7 5A.
     SAMPLE = bytes.fromhex("7012375c000e17d20a2024870087b1b3000dec2a01710a1c015d400238f27a05"

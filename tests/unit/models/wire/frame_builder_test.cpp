@@ -185,6 +185,15 @@ TEST(BuildFrame, RoceV2OverIpv6) {
     EXPECT_EQ(ip->hop_limit, 61);
     EXPECT_EQ(ip->source, spec.source_gid);
     EXPECT_EQ(ip->destination, spec.destination_gid);
+
+    Bytes summed(frame.begin() + 14 + 8, frame.end());  // both addresses, then UDP and everything behind it
+    const std::size_t udp_bytes = summed.size() - 32;
+    for (const std::size_t byte : {udp_bytes >> 8, udp_bytes & 0xFF, std::size_t{0}, std::size_t{17}}) {
+        summed.push_back(static_cast<std::uint8_t>(byte));
+    }
+    EXPECT_EQ(internet_checksum(summed), 0);
+    EXPECT_EQ(load_le32(ip_bytes, ip_bytes.size() - 4),
+              icrc(LinkType::RoceV2Ipv6, ip_bytes.first(ip_bytes.size() - 4)));
 }
 
 TEST(BuildFrame, RoceV1HasAGrhBehindItsEthertype) {

@@ -31,7 +31,7 @@ class PcapWriterTest : public testing::Test {
 
 TEST_F(PcapWriterTest, HeaderSaysNanosecondsAndTheLinkType) {
     for (const auto& [link, number] :
-         {std::pair{LinkType::RoceV2Ipv4, 1u}, std::pair{LinkType::InfiniBandLocal, 247u}}) {
+         {std::pair{LinkType::RoceV2Ipv4, 1u}, std::pair{LinkType::InfiniBandLocal, 197u}}) {
         PcapWriter writer;
         EXPECT_EQ(writer.open(path_, pcap_link_type_of(link)), "");
         EXPECT_EQ(writer.close(), "");
@@ -60,6 +60,18 @@ TEST_F(PcapWriterTest, PicosecondsAreRoundedDownToNanoseconds) {
     EXPECT_EQ(file.records[2].seconds, 3u);
     EXPECT_EQ(file.records[2].fraction, 999'999'999u);
     EXPECT_TRUE(file.records[2].frame.empty());
+}
+
+TEST_F(PcapWriterTest, InfiniBandFramesAreWrappedInErfRecords) {
+    PcapWriter writer;
+    ASSERT_EQ(writer.open(path_, PcapLinkType::InfiniBand), "");
+    writer.append(2'500'000'000'000, Bytes{0xAA, 0xBB});
+    ASSERT_EQ(writer.close(), "");
+    const PcapFile file(path_);
+    ASSERT_TRUE(file.ok);
+    ASSERT_EQ(file.records.size(), 1u);
+    EXPECT_EQ(file.records[0].seconds, 2u);
+    EXPECT_EQ(file.records[0].frame, (Bytes{0, 0, 0, 0x80, 2, 0, 0, 0, 21, 4, 0, 18, 0, 0, 0, 2, 0xAA, 0xBB}));
 }
 
 TEST_F(PcapWriterTest, ManyFramesPassThroughTheBuffer) {
@@ -117,7 +129,7 @@ TEST_F(PcapWriterTest, WrongUseIsAnErrorNotACrash) {
     ASSERT_EQ(writer.open(path_, PcapLinkType::Ethernet), "");
     EXPECT_NE(writer.append(-1, Bytes(60)), "");
     ASSERT_EQ(writer.open(path_, PcapLinkType::Ethernet), "") << "opening again forgives";
-    EXPECT_NE(writer.append(0, Bytes(PcapWriter::kSnapLength + 1)), "");
+    EXPECT_NE(writer.append(0, Bytes(PcapWriter::kMaxFrameBytes + 1)), "");
 }
 
 TEST_F(PcapWriterTest, AMovedWriterGoesOnWhereItWas) {

@@ -13,6 +13,9 @@ import tempfile
 SKIPPED = 77
 # XRC has its own files: Wireshark does not know its opcodes.
 FILES = 5 + 5 + 3
+# Wireshark guesses what the payload of a SEND is; these guesses of version 4.0 read past the end of an empty one,
+# also in captures of the kernel's Soft-RoCE. The payload of a program means nothing to us: no guessing.
+GUESSES = ("rpcordma", "infiniband.eoib")
 
 
 def output_of(command):
@@ -30,6 +33,8 @@ def check_with_tshark(path, _):
         return []
     fields = ["frame.number", "infiniband.bth.opcode", "_ws.malformed", "_ws.expert.severity", "_ws.expert.message"]
     command = ["tshark", "-r", path, "-o", "ip.check_checksum:TRUE", "-T", "fields", "-E", "separator=|"]
+    for protocol in GUESSES:
+        command += ["--disable-protocol", protocol]
     for field in fields:
         command += ["-e", field]
     status, lines, errors = output_of(command)
