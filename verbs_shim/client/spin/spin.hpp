@@ -18,8 +18,19 @@ void memory_deregistered(const void* addr, size_t length, unsigned access);
 extern std::atomic<bool> pages_protected;
 void make_accessible();
 
-/// Before any system call that reads or writes program memory: the kernel answers EFAULT for protected pages. Cheap
-/// when nothing is protected; also ends the episode of spinning (a program that calls something is making progress).
+/// True if pages on which the program has been caught spinning were opened for a call or a store: the shim protects
+/// them again when it is left.
+extern std::atomic<bool> protection_due;
+void protect_poll_pages();
+inline void protect_again() {
+    if (protection_due.load(std::memory_order_relaxed)) protect_poll_pages();
+}
+
+/// In the child of fork(): its pages are its own.
+void forget_parent();
+
+/// Before any system call that reads or writes program memory: the kernel answers EFAULT for protected pages.
+/// Cheap when nothing is protected.
 inline void before_syscall() {
     if (pages_protected.load(std::memory_order_relaxed)) make_accessible();
 }

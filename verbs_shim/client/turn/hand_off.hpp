@@ -9,12 +9,13 @@
 
 #include <linux/futex.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdint>
+
+#include "verbs_shim/client/turn/kernel.hpp"
 
 namespace simverbs::client::turn {
 
@@ -23,7 +24,7 @@ inline constexpr int64_t kYieldTooLongNs = 100'000;  ///< eight yields that took
 inline constexpr uint32_t kFutexOnly = 1000;
 
 inline long raw_futex(std::atomic<uint32_t>* word, int op, uint32_t value, const timespec* timeout) {
-    return ::syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), op, value, timeout, nullptr, 0);
+    return kernel(SYS_futex, reinterpret_cast<uint32_t*>(word), op, value, timeout, nullptr, 0);
 }
 
 /// How often yields were bad lately; one per waiting party.
@@ -41,12 +42,12 @@ bool yield_until(Ready&& ready, YieldGuard& guard) {
     }
     const auto now = [] {
         timespec t;
-        ::syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+        kernel(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
         return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
     };
     int64_t began = now();
     for (int i = 1; i <= kYieldRounds; ++i) {
-        ::syscall(SYS_sched_yield);
+        kernel(SYS_sched_yield);
         if (ready()) return true;
         if (i % 8 != 0) continue;
         const int64_t t = now();

@@ -16,11 +16,14 @@ inline constexpr int kMaxPendingSignals = 8;
 struct ThreadState {
     protocol::ThreadSlot* slot;  ///< null: not part of the turn protocol
     uint32_t depth;              ///< nesting of InShim
+    uint32_t entries;            ///< outermost InShims so far: tells calls apart from computing
     bool waiting;                ///< has given up the turn
     bool read_clock;             ///< has read a clock since its last progress
     uint32_t reads_in_a_row;     ///< clock reads with no other call of the shim between
     uint32_t yields_in_a_row;    ///< sched_yield calls with nothing else between
     uint32_t overflow_steps;     ///< waits in a row on sets that were too large
+    bool spinning;               ///< waits in sched_yield: giving up its turn changes nothing for others
+    int64_t began_ps;            ///< clock at its first turn
     int64_t post_limit_ps;       ///< the clock may not pass this without a yield (rule 4)
     // Signals that came while the thread was inside the shim or without the turn.
     volatile uint32_t num_pending;
@@ -35,10 +38,11 @@ struct ProcessState {
     uint32_t process = 0;
     uint32_t host = 0;
     uint32_t program = 0;
-    int control_fd = -1;
+    int64_t began_ps = 0;                           ///< clock of its first thread's first turn
     int64_t gone_clock_ps = 0;                      ///< latest clock when the server was lost …
     int64_t gone_real_ns = 0;                       ///< … and CLOCK_MONOTONIC then: time goes on from there
     std::atomic<uint32_t> yield_spinners{0};        ///< threads that wait for another thread of this process to run
+    std::atomic<uint32_t> threads{0};               ///< living threads that take part in the turn protocol
     std::atomic<int64_t> next_timer_ps{INT64_MAX};  ///< earliest alarm or timer (rule 11)
 };
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "verbs_shim/client/clock/clock.hpp"
 #include "verbs_shim/client/turn/thread_state.hpp"
 
 namespace simverbs::client::turn {
@@ -158,7 +159,7 @@ Woken wait(WaitSet& set, uint32_t* item) {
         if (s.clock_ps >= set.w.deadline_ps) return Woken::Deadline;
         if (set.overflow) return Woken::Item;
         if (timer != INT64_MAX && s.clock_ps >= timer) {
-            leave_shim();  // alarms fire; their handlers are kept until the call is left
+            clock::fire_due_timers();  // handlers are kept until the call is left
             continue;
         }
         // A step of the clock for a spinner that reads it (rule 5).

@@ -1,0 +1,158 @@
+#include "verbs_shim/client/spin/fault.hpp"
+
+#include <stdio.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "verbs_shim/client/clock/tsc_trap.hpp"
+#include "verbs_shim/client/connection/connection.hpp"
+#include "verbs_shim/client/process/sync_wait.hpp"
+#include "verbs_shim/client/spin/dma_pages.hpp"
+#include "verbs_shim/client/spin/load_decoder.hpp"
+#include "verbs_shim/client/spin/observations.hpp"
+#include "verbs_shim/client/spin/spin.hpp"
+#include "verbs_shim/client/spin/spin_wait.hpp"
+#include "verbs_shim/client/spin/step_proof.hpp"
+#include "verbs_shim/client/turn/thread_state.hpp"
+#include "verbs_shim/client/turn/turn.hpp"
+
+namespace simverbs::client::spin {
+
+using turn::t_state;
+
+namespace {
+
+/// A poll page that was opened this often without a proof of spinning is left alone until the next probe.
+constexpr uint32_t kMaxOpenings = 64;
+
+thread_local Observations t_seen __attribute__((tls_model("initial-exec")));
+thread_local uint64_t t_faults __attribute__((tls_model("initial-exec"))) = 0;
+thread_local uint64_t t_faults_at_probe __attribute__((tls_model("initial-exec"))) = 0;
+
+/// The thread runs the program's own code and has the turn.
+bool may_look() {
+    return turn::active() && t_state.depth == 0 && !t_state.waiting &&
+           t_state.slot->turn.load(std::memory_order_relaxed) == static_cast<uint32_t>(protocol::Turn::Running);
+}
+
+/// The access is not a polling load: it gets its page until the shim is left next.
+void open_for_a_while(uintptr_t page) {
+    open_page(page);
+    if (!is_poll_page(page)) return;
+    if (count_opening(page) > kMaxOpenings)
+        forget_poll_page(page);
+    else
+        protection_due.store(true, std::memory_order_relaxed);
+}
+
+#if defined(__x86_64__)
+
+constexpr greg_t kErrorWrite = 2;  // page-fault error code: the access was a write
+
+void on_load(ucontext_t& context, const Load& load, uintptr_t page) {
+    uint64_t value = 0;
+    // A load that crosses into the next page is rare enough to be let through.
+    if (page_of(load.address + load.size - 1) != page || !read_protected(load.address, &value, load.size)) {
+        open_for_a_while(page);
+        return;
+    }
+    connection::count(protocol::Stat::MemorySpinTraps);
+    const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+    const Observation seen{rip, load.address, value, hash_registers(context)};
+    switch (t_seen.add(seen, t_state.entries)) {
+        case Observations::Verdict::New:
+            break;
+        case Observations::Verdict::TooMany:
+            t_seen.clear();
+            open_for_a_while(page);
+            return;
+        case Observations::Verdict::Repeated:
+            remember_poll_page(page);
+            open_all_but_poll_pages();
+            wait_for_change(rip, load.address);
+            t_seen.clear();
+            if (!read_protected(load.address, &value, load.size)) return;
+            t_seen.add({rip, load.address, value, seen.registers}, t_state.entries);
+            break;
+    }
+    execute_load(context, load, value);
+}
+
+void on_protected_access(ucontext_t& context, uintptr_t page) {
+    ++t_faults;
+    if (!may_look() || (context.uc_mcontext.gregs[REG_ERR] & kErrorWrite) != 0) {
+        open_for_a_while(page);
+        return;
+    }
+    if (const auto load = decode_load(context)) {
+        on_load(context, *load, page);
+        return;
+    }
+    step_over_load(context, page);
+}
+
+#endif
+
+}  // namespace
+
+void wait_for_change(uint64_t rip, uint64_t address) {
+    turn::InShim guard;
+    char what[64];
+    snprintf(what, sizeof what, "memory at %#llx, polled by code at %#llx", static_cast<unsigned long long>(address),
+             static_cast<unsigned long long>(rip));
+    turn::WaitSet set(what);
+    set.add_flags(protocol::kWaitVisible | protocol::kWaitMemory);
+    const bool threads = process::contended(false);
+    if (threads) {
+        set.add_object(turn::yield_key(), turn::object_value(turn::yield_key()), 0);
+        turn::g_process.yield_spinners.fetch_add(1, std::memory_order_relaxed);
+        t_state.spinning = true;
+    }
+    turn::wait(set);
+    if (threads) {
+        t_state.spinning = false;
+        turn::g_process.yield_spinners.fetch_sub(1, std::memory_order_relaxed);
+    }
+}
+
+bool handle_fault(int signal_number, const siginfo_t* info, void* context) {
+#if defined(__x86_64__)
+    auto& c = *static_cast<ucontext_t*>(context);
+    if (signal_number == SIGTRAP) return on_step(c);
+    constexpr int kSiKernel = 0x80;
+    if (info->si_code == kSiKernel) return clock::emulate_tsc(&c);
+    if (info->si_code != SEGV_ACCERR) return false;
+    const uintptr_t page = page_of(reinterpret_cast<uintptr_t>(info->si_addr));
+    if (is_protected(page)) {
+        on_protected_access(c, page);
+        return true;
+    }
+    // Opened by somebody else between the access and the signal: once more, but not for ever.
+    thread_local uint64_t last_rip __attribute__((tls_model("initial-exec"))) = 0;
+    const auto rip = static_cast<uint64_t>(c.uc_mcontext.gregs[REG_RIP]);
+    const bool first = rip != last_rip;
+    last_rip = rip;
+    return first && is_dma_page(page);
+#else
+    return false;
+#endif
+}
+
+void handle_probe(void* context) {
+#if defined(__x86_64__)
+    if (!may_look()) return;
+    const bool nothing_since = t_faults == t_faults_at_probe;
+    t_faults_at_probe = t_faults;
+    const bool was_protected = pages_protected.load(std::memory_order_relaxed);
+    // Pages first: polling a receive buffer is what programs do. If that has caught nothing, the loop polls something
+    // else, and single steps find out.
+    if (any_dma_pages() && !(was_protected && nothing_since)) {
+        t_seen.clear();
+        protect_all();
+        return;
+    }
+    begin_step_proof(*static_cast<ucontext_t*>(context));
+#endif
+}
+
+}  // namespace simverbs::client::spin
