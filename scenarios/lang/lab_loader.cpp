@@ -41,19 +41,23 @@ void check_template(const Section& section, std::initializer_list<std::string_vi
 
 /// Owns the templates while the lab is read.
 struct Templates {
+    std::size_t errors_before;
     YamlPtr nic_node;
     Section nic;
     Section switch_;
     Section link;
+    bool are_wrong;
 
     Templates(const Section& lab, DiagnosticSink& sink)
-        : nic_node(nic_template_node(node_or_null(lab, "nic"))),
+        : errors_before(sink.count()),
+          nic_node(nic_template_node(node_or_null(lab, "nic"))),
           nic(kNicSchema, *nic_node, lab.path("nic"), sink),
           switch_(kSwitchSchema, node_or_null(lab, "switch"), lab.path("switch"), sink),
           link(kLinkSchema, node_or_null(lab, "link"), lab.path("link"), sink) {
         check_template(nic, {"device", "address", "mac", "guid", "lid", "gid"}, sink);
         check_template(switch_, {"name"}, sink);
         check_template(link, {"a", "b"}, sink);
+        are_wrong = sink.count() != errors_before;
     }
 
     static const YamlValue& node_or_null(const Section& lab, std::string_view key) {
@@ -96,6 +100,8 @@ std::optional<LabSpec> read_lab(const YamlValue& node, const std::string& path, 
     const Templates templates(section, sink);
     LabReading reading{options, sink, {}, path, &templates.nic, &templates.switch_, &templates.link};
     reading.errors_before = errors_before;
+    reading.templates_are_wrong = templates.are_wrong;
+    reading.position = node.position;
     reading.default_link = read_link_properties(templates.link, sink);
     read_head(section, reading.lab);
     read_hosts(reading, section.node("hosts"), section.path("hosts"));

@@ -46,7 +46,10 @@ struct LabReading {
     LinkSpec default_link;           ///< the properties of a cable about which the file says nothing
     std::size_t errors_before = 0;   ///< of the sink, before this lab
     bool names_are_complete = true;  ///< no host, NIC or switch was dropped because it was wrong
+    bool templates_are_wrong = false;
+    SourcePosition position;  ///< of the lab as a whole: of what the file does not write
     std::string topology_path;
+    SourcePosition topology_position;
     std::unordered_map<std::string, LinkEnd> nodes_by_name;  ///< see index_names
 
     /// Adds a switch with the template's properties unless the file has one of that name; its index.

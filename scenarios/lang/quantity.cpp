@@ -50,7 +50,7 @@ constexpr std::array<Unit, 4> kLengthUnits{{
 
 constexpr std::array<QuantityInfo, 4> kQuantities{{
     {"a rate", "100 Gb/s", "b/s", kRateUnits},
-    {"a size", "64 KiB", "byte", kSizeUnits},
+    {"a size", "64 KiB", "bytes", kSizeUnits},
     {"a time", "2 us", "ps", kTimeUnits},
     {"a length", "2 m", "mm", kLengthUnits},
 }};

@@ -54,7 +54,7 @@ void read_hosts(LabReading& reading, const YamlValue* node, const std::string& p
         parts = read_named_parts(rule, *node, path, reading.sink);
         if (reading.sink.count() != errors_before) reading.names_are_complete = false;
     } else {
-        parts.assign(kDefaultHosts, NamedPart{"", {}, &null_value(), path});
+        parts.assign(kDefaultHosts, NamedPart{"", reading.position, &null_value(), path});
     }
     for (const NamedPart& part : parts) read_host(reading, part);
 }

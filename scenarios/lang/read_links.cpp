@@ -137,6 +137,8 @@ void LabReading::add_link(const LinkEnd& a, const LinkEnd& b) {
     LinkSpec link = default_link;
     link.a = a;
     link.b = b;
+    link.path = topology_path;
+    link.position = topology_position;
     lab.links.push_back(std::move(link));
 }
 

@@ -144,7 +144,7 @@ NicSpec read_nic(const LabReading& reading, const NamedPart& part, std::size_t i
     read_parameters(section, nic, reading.sink);
     nic.path = part.path;
     nic.position = part.name_position;
-    nic.profile_position = section.position("profile");
+    nic.profile_position = section.has("profile") ? section.position("profile") : nic.position;
     return nic;
 }
 

@@ -39,7 +39,8 @@ int LabReading::add_switch(std::string_view name) {
     for (std::size_t i = 0; i < lab.switches.size(); ++i) {
         if (lab.switches[i].name == name) return static_cast<int>(i);
     }
-    const NamedPart part{std::string(name), {}, &null_value(), child_path(child_path(path, "switches"), name)};
+    const NamedPart part{std::string(name), topology_position, &null_value(),
+                         child_path(child_path(path, "switches"), name)};
     lab.switches.push_back(read_switch(*this, part));
     return static_cast<int>(lab.switches.size()) - 1;
 }

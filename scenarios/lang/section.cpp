@@ -58,8 +58,12 @@ void Section::check_entry(const YamlEntry& entry, DiagnosticSink& sink) {
         if (sink.is_full()) return sink.add({}, path_, "unknown key");
         std::string all;
         for (const std::string_view key : schema_->keys()) all += (all.empty() ? "" : ", ") + std::string(key);
+        std::string hint = did_you_mean(entry.key, schema_->keys());
+        if (schema_->find(entry.key.substr(0, entry.key.find(':'))) != nullptr) {
+            hint = "a space is missing after the ':'";
+        }
         sink.add(entry.key_position, path_, fmt::format("unknown key {}", in_quotes(entry.key)), "one of " + all,
-                 did_you_mean(entry.key, schema_->keys()));
+                 std::move(hint));
         return;
     }
     const YamlValue& value = *entry.value;
@@ -187,6 +191,9 @@ SourcePosition Section::position(std::string_view key) const {
 }
 
 std::string Section::path(std::string_view key) const {
+    for (const Section* section = this; section != nullptr; section = section->base_) {
+        if (section->writes(key)) return child_path(section->path_, key);
+    }
     return child_path(path_, key);
 }
 

@@ -49,7 +49,7 @@ class Section {
     /// Where the value of `key` stands; of an absent one, where this map stands.
     [[nodiscard]] SourcePosition position(std::string_view key) const;
     [[nodiscard]] const SourcePosition& position() const noexcept { return position_; }
-    /// The path of this map, or of a key in it.
+    /// The path of this map; of a key: in the map that writes it.
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
     [[nodiscard]] std::string path(std::string_view key) const;
 

@@ -45,17 +45,17 @@ std::vector<LinkEnd> ports_of(const LabSpec& lab, std::size_t host) {
     return ports;
 }
 
-void generate_back_to_back(LabReading& reading, const Section& section) {
+void generate_back_to_back(LabReading& reading, const Section&) {
     const LabSpec& lab = reading.lab;
     if (lab.hosts.size() != 2) {
-        reading.sink.add(section.position(), reading.topology_path,
+        reading.sink.add(reading.topology_position, reading.topology_path,
                          fmt::format("back_to_back does not fit {} host(s)", lab.hosts.size()), "2 hosts");
         return;
     }
     const std::vector<LinkEnd> a = ports_of(lab, 0);
     const std::vector<LinkEnd> b = ports_of(lab, 1);
     if (a.size() != b.size()) {
-        reading.sink.add(section.position(), reading.topology_path,
+        reading.sink.add(reading.topology_position, reading.topology_path,
                          fmt::format("'{}' has {} port(s) and '{}' has {}", lab.hosts[0].name, a.size(),
                                      lab.hosts[1].name, b.size()),
                          "as many ports at both hosts");
@@ -124,6 +124,7 @@ bool generate_topology(LabReading& reading, const YamlValue* node, const std::st
     const TopologyGenerator* generator =
         node != nullptr ? read_kind(reading, *node, path) : find_generator(default_kind);
     reading.topology_path = path;
+    reading.topology_position = node != nullptr ? node->position : reading.position;
     reading.lab.topology = generator != nullptr ? generator->kind : default_kind;
     if (generator == nullptr) {
         // The links would be compared with a wiring that nobody knows.

@@ -173,6 +173,17 @@ class TreeBuilder : public YAML::EventHandler {
     std::map<YAML::anchor_t, std::shared_ptr<YamlValue>> anchors_;
 };
 
+/// Does the indentation of this line (from 0) contain a tab?
+bool is_indented_by_tab(std::string_view text, int line) {
+    for (; line > 0; --line) {
+        const std::size_t end = text.find('\n');
+        if (end == std::string_view::npos) return false;
+        text.remove_prefix(end + 1);
+    }
+    const std::size_t first = text.find_first_not_of(' ');
+    return first != std::string_view::npos && text[first] == '\t';
+}
+
 YamlPtr parse_checked_text(std::string_view text, const std::shared_ptr<const std::string>& file,
                            DiagnosticSink& sink) {
     ViewBuffer buffer(text);
@@ -234,7 +245,9 @@ YamlPtr parse_yaml(std::string_view text, std::string_view file_name, Diagnostic
     } catch (const YAML::Exception& error) {
         const bool placed = !error.mark.is_null();
         sink.add({file, placed ? error.mark.line + 1 : 0, placed ? error.mark.column + 1 : 0}, {},
-                 "YAML syntax: " + plain_yaml_message(error.msg));
+                 "YAML syntax: " + (placed && is_indented_by_tab(text, error.mark.line)
+                                        ? std::string("a tab indents this line (use spaces)")
+                                        : plain_yaml_message(error.msg)));
     } catch (const std::exception& error) {
         sink.add({file, 0, 0}, {}, std::string("YAML syntax: ") + error.what());
     }

@@ -64,7 +64,7 @@ TEST(LabLoader, ANicInheritsFromTheLabsNicAndOverridesIt) {
     EXPECT_EQ(a.mtu, 9000);
     EXPECT_EQ(a.parameters.at("doorbell").text, "100 ns");
     EXPECT_EQ(a.parameters.at("inline").text, "128 B");
-    EXPECT_EQ(to_string(a.parameters.at("inline").position), "lab.yaml:2:60");
+    EXPECT_EQ(to_string(a.parameters.at("inline").position), "lab.yaml:2:55");
     EXPECT_EQ(a.parameters.at("inline").path, "hosts.a.nics[0].parameters.inline");
     EXPECT_EQ(lab.hosts[1].nics[0].mtu, 1500);
 }
@@ -123,7 +123,7 @@ TEST(LabLoader, EveryLinkFaultIsRead) {
     EXPECT_EQ(faults[5].from, sim::SimTime::ms(1));
     EXPECT_EQ(faults[5].until, sim::SimTime::ms(2));
     EXPECT_EQ(faults[6].until, sim::SimTime::max());
-    EXPECT_EQ(to_string(faults[3].position), "lab.yaml:5:52");
+    EXPECT_EQ(to_string(faults[3].position), "lab.yaml:5:54");
     EXPECT_EQ(faults[3].path, "link.faults[1].delay");
 }
 

@@ -75,7 +75,7 @@ TEST(Quantity, AWrongUnitIsAnErrorWithTheNearestRightOne) {
 
 TEST(Quantity, WhatIsNotAWholeNumberOfBaseUnitsIsAnError) {
     EXPECT_EQ(error_of(QuantityKind::Time, "0.3 ps"), "'0.3 ps' is not a whole number of ps|");
-    EXPECT_EQ(error_of(QuantityKind::Size, "0.1 KiB"), "'0.1 KiB' is not a whole number of byte|");
+    EXPECT_EQ(error_of(QuantityKind::Size, "0.1 KiB"), "'0.1 KiB' is not a whole number of bytes|");
     EXPECT_EQ(error_of(QuantityKind::Rate, "1e-3 b/s"), "'1e-3 b/s' is not a whole number of b/s|");
 }
 

@@ -76,8 +76,7 @@ TEST(YamlTree, SixtyFourLevelsAreAcceptedAndOneMoreIsNot) {
 }
 
 TEST(YamlTree, EndlessNestingOfEveryKindIsAnError) {
-    for (const char* part :
-         {"[", "{a: ", "- ", "? ", "&a ", "!x ", "*a ", "[a, ", "\"", "'", "- - \n", "? [", "a:\n "}) {
+    for (const char* part : {"[", "{a: ", "- ", "? ", "&a ", "!x ", "*a ", "[a, ", "a: \"", "? [", "a:\n "}) {
         EXPECT_NE(errors_of(repeated(part, 20'000)), "") << part;
     }
 }
