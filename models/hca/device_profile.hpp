@@ -31,7 +31,8 @@ struct HcaTiming {
     uint32_t blue_flame_bytes = 256;  ///< largest WQE that does
     sim::SimTime pcie_read;           ///< round trip of a small DMA read
     sim::SimTime pcie_write;          ///< posted write: adapter to visible in memory
-    sim::BitRate pcie_rate;           ///< payload rate of the link, each direction
+    sim::BitRate pcie_read_rate;      ///< payload rate of DMA reads
+    sim::BitRate pcie_write_rate;     ///< payload rate of DMA writes
     uint32_t prefetch_bytes = 0;      ///< payload DMA reads outstanding at most
     sim::SimTime wqe_process;         ///< WQE in the adapter to its first packet ready for the pipeline
     sim::SimTime tx_pipeline;         ///< packet ready to first bit on the wire

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "models/hca/explanation.hpp"
@@ -19,6 +20,9 @@ class PayloadMover;
 }
 namespace simverbs::link {
 struct PortWiring;
+}
+namespace simverbs::wire {
+class PacketPool;
 }
 
 namespace simverbs::hca {
@@ -192,8 +196,17 @@ class Hca final : public sim::Node {
     /// Wires port `port` to its link; called once by the fabric's builder. See models/link.
     void attach_port(uint8_t port, const link::PortWiring& wiring);
 
+    /// Where side records of packets come from; once, before the first packet. attach_port does it, too.
+    void use_pool(wire::PacketPool& pool);
+
+    /// Every packet carries its addresses from now on: captures need them. Before the first packet.
+    void set_wire_detail(bool on);
+
     /// What every QP waits for, one line each, for the stuck-state dump; empty if nothing is outstanding.
     [[nodiscard]] std::vector<std::string> outstanding_work() const;
+
+    /// Grows with every completion.
+    [[nodiscard]] uint64_t progress() const noexcept;
 
     /// The implementation, for the parts of models/hca and its unit tests.
     [[nodiscard]] Device& device() noexcept { return *device_; }

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "models/hca/verbs_types.hpp"
@@ -24,7 +25,11 @@ class NeighbourTable {
   public:
     void add_gid(const Gid& gid, const Neighbour& n) { by_gid_[gid] = n; }
     void add_lid(uint16_t lid, const Neighbour& n) { by_lid_[lid] = n; }
-    void add_leaf(wire::LeafId leaf, const Neighbour& n) { by_leaf_[leaf] = n; }
+    /// `gids`: the port's GID table.
+    void add_leaf(wire::LeafId leaf, const Neighbour& n, std::vector<Gid> gids) {
+        by_leaf_[leaf] = n;
+        gids_of_leaf_[leaf] = std::move(gids);
+    }
 
     /// nullptr if nobody has it.
     [[nodiscard]] const Neighbour* find_gid(const Gid& gid) const {
@@ -38,6 +43,12 @@ class NeighbourTable {
     [[nodiscard]] const Neighbour* find_leaf(wire::LeafId leaf) const {
         const auto it = by_leaf_.find(leaf);
         return it == by_leaf_.end() ? nullptr : &it->second;
+    }
+
+    /// Entry of a port's GID table; zeros if it has none.
+    [[nodiscard]] Gid gid_of(wire::LeafId leaf, uint32_t index) const {
+        const auto it = gids_of_leaf_.find(leaf);
+        return it == gids_of_leaf_.end() || index >= it->second.size() ? Gid{} : it->second[index];
     }
 
     /// Members of a multicast group, each port once, in LeafId order. Changes only between windows.
@@ -57,6 +68,7 @@ class NeighbourTable {
     std::map<Gid, Neighbour> by_gid_;
     std::unordered_map<uint16_t, Neighbour> by_lid_;
     std::unordered_map<wire::LeafId, Neighbour> by_leaf_;
+    std::unordered_map<wire::LeafId, std::vector<Gid>> gids_of_leaf_;
     std::map<Gid, std::map<wire::LeafId, uint32_t>> groups_;
 };
 

@@ -16,14 +16,15 @@ struct IdealHostPortParams {
     sim::SimTime mmio_write;  ///< doorbell store to its arrival in the adapter
     sim::SimTime read_round_trip;
     sim::SimTime write_latency;
-    sim::BitRate rate;  ///< payload rate of each direction
+    sim::BitRate read_rate, write_rate;  ///< of payload
 };
 
 /// DMA read, DMA write and doorbell of one adapter. Reads are split: request now, take the completion when its time
 /// has come, in the order of the requests. Posted writes are ordered among themselves.
 class IdealHostPort {
   public:
-    explicit IdealHostPort(const IdealHostPortParams& p) : params_(p), byte_time_(p.rate) {}
+    explicit IdealHostPort(const IdealHostPortParams& p)
+        : params_(p), read_byte_time_(p.read_rate), write_byte_time_(p.write_rate) {}
 
     [[nodiscard]] const IdealHostPortParams& params() const noexcept { return params_; }
     /// When a doorbell rung at `t` reaches the adapter.
@@ -32,7 +33,7 @@ class IdealHostPort {
     /// Asks for `bytes` of host memory. `extra` is more time that the read holds the read path.
     void request_read(sim::SimTime now, uint32_t bytes, ReadTag tag, sim::SimTime extra = sim::SimTime::zero()) {
         const sim::SimTime start = now > read_free_ ? now : read_free_;
-        read_free_ = start + byte_time_.of(bytes) + extra;
+        read_free_ = start + read_byte_time_.of(bytes) + extra;
         completions_.push({read_free_ + params_.read_round_trip, tag});
     }
     /// When the next read completes, SimTime::max() if none is outstanding.
@@ -46,7 +47,7 @@ class IdealHostPort {
     /// Posts a write of `bytes`; returns when it is visible in memory. Never before an earlier write.
     sim::SimTime post_write(sim::SimTime now, uint32_t bytes) noexcept {
         const sim::SimTime start = now > write_free_ ? now : write_free_;
-        write_free_ = start + byte_time_.of(bytes);
+        write_free_ = start + write_byte_time_.of(bytes);
         return write_free_ + params_.write_latency;
     }
 
@@ -56,7 +57,7 @@ class IdealHostPort {
         ReadTag tag = 0;
     };
     IdealHostPortParams params_;
-    sim::ByteTime byte_time_;
+    sim::ByteTime read_byte_time_, write_byte_time_;
     sim::SimTime read_free_, write_free_;
     sim::LinkRing<Completion, &Completion::at> completions_;
 };

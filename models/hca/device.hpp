@@ -1,0 +1,223 @@
+// The implementation of an Hca. One class, one file per concern.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "models/hca/cq/cq.hpp"
+#include "models/hca/hca.hpp"
+#include "models/hca/mr/mr_table.hpp"
+#include "models/hca/port.hpp"
+#include "models/hca/qp/qp.hpp"
+#include "models/hca/transport/sorted_queue.hpp"
+#include "models/host/ideal_host_port.hpp"
+#include "models/host/payload_mover.hpp"
+#include "models/wire/opcode_table.hpp"
+#include "models/wire/packet_extra.hpp"
+#include "sim/event_list.hpp"
+#include "sim/stuck.hpp"
+#include "sim/timer.hpp"
+
+namespace simverbs::hca {
+
+struct Pd {
+    uint32_t owner = 0;
+    uint32_t users = 0;
+};
+struct Ah {
+    uint32_t owner = 0, pd = 0;
+    Path path;
+};
+
+/// Entries that ibv_query_port promises; those beyond the configured ones are empty.
+inline constexpr uint32_t kGidTableLength = 256;
+
+/// What happened to an attempt to take the next packet of a QP.
+enum class Pull : uint8_t { Nothing, Packet };
+
+/// Work that waits inside the adapter for its time.
+struct Delayed {
+    enum class Kind : uint8_t { WqeReady, WqeFetch, Resume } kind = Kind::WqeReady;
+    uint32_t qp_slot = 0, qpn = 0;
+    uint32_t count = 0;  ///< WqeReady: messages known from now on (Requester::end); WqeFetch: that many after it
+};
+struct AtomicExecution {
+    uint32_t qp_slot = 0, qpn = 0;
+    uint32_t resource = 0;  ///< count in Qp::resources
+    bool is_compare_swap = false;
+    host::AddressSpaceId space = 0;
+    uint64_t va = 0, swap_or_add = 0, compare = 0;
+};
+
+class Device {
+  public:
+    Device(Hca& node, const HcaConfig& config, HostSink* sink, host::PayloadMover* mover);
+    ~Device();
+
+    // ---- engine: device_window.cpp
+    void run_window(sim::SimTime end);
+    [[nodiscard]] sim::SimTime next_event_time() const;
+    /// After a change from outside of a window: asks the engine for the next event.
+    void wake();
+    void on_delayed(const Delayed& what, sim::SimTime now);
+    void on_timer(uint64_t tag, sim::SimTime now);
+    void on_atomic(const AtomicExecution& e, sim::SimTime now);
+
+    // ---- pipeline towards the wire: transport/tx_pipeline.cpp
+    void make_requester_ready(Qp& qp, sim::SimTime now);
+    void make_responder_ready(Qp& qp, sim::SimTime now);
+    void pump(Port& port, sim::SimTime now);
+    void enqueue(Port& port, TxEntry& entry, uint32_t dma_bytes, sim::SimTime now,
+                 sim::SimTime dma_extra = sim::SimTime::zero());
+    void enqueue_ack(Qp& qp, uint8_t syndrome, wire::Psn psn, sim::SimTime now);
+    void transmit(Port& port, sim::SimTime now);
+    [[nodiscard]] static sim::SimTime next_transmit(const Port& port) noexcept;
+    void on_read_completion(host::ReadTag tag, sim::SimTime now);
+    void fetch_wqes(const Qp& qp, const Delayed& what, sim::SimTime now);
+    /// UC, UD: a message has left the adapter.
+    void on_unreliable_sent(Qp& qp, uint32_t message, sim::SimTime now);
+
+    // ---- packets: transport/packet_building.cpp
+    [[nodiscard]] wire::Packet packet_for(const Qp& qp, const Path& path, uint8_t opcode, wire::Psn psn);
+    /// The side record of a packet, made if it has none.
+    wire::PacketExtra& extra_of(wire::Packet& packet, const Path& path, uint16_t pkey);
+    void attach_payload(wire::Packet& packet, const Path& path, uint16_t pkey, wire::StreamId stream, uint64_t offset,
+                        uint32_t length);
+
+    // ---- packets that arrive: transport/rx_dispatch.cpp
+    void on_packet(Port& port, wire::Packet& packet, sim::SimTime now);
+    void on_multicast(Port& home, const wire::Packet& packet, const wire::OpcodeInfo& info, sim::SimTime now);
+    [[nodiscard]] Port& port_with_leaf(wire::LeafId leaf) noexcept;
+    void deliver(Port& port, Qp& qp, const wire::Packet& packet, const wire::OpcodeInfo& info, sim::SimTime now);
+
+    // ---- memory: mr/resolve_sges.cpp
+    struct LocalFault {
+        Check check = Check::None;
+        uint64_t va = 0, length = 0;
+        uint32_t key = 0;
+    };
+    /// Checks a message's SGEs for `needed` rights; the ranges that passed are in `out`.
+    LocalFault resolve_sges(uint32_t pd, std::span<const Sge> sges, uint64_t length, uint32_t needed,
+                            std::vector<ResolvedSge>& out) const;
+    /// Writes a packet's payload into `sges` from byte `at` on. Stops at the first fault.
+    LocalFault scatter(uint32_t pd, std::span<const Sge> sges, uint64_t at, const wire::Packet& packet,
+                       sim::SimTime visible_at);
+    LocalFault scatter_bytes(uint32_t pd, std::span<const Sge> sges, std::span<const uint8_t> bytes,
+                             sim::SimTime visible_at);
+    [[nodiscard]] static WcStatus local_status_of(Check check) noexcept;
+    void write_payload(const wire::PayloadRef& payload, uint64_t skip, uint64_t length, host::AddressSpaceId space,
+                       uint64_t va, sim::SimTime visible_at);
+
+    // ---- completions: cq/write_cqe.cpp
+    void complete_send(Qp& qp, uint32_t message, WcStatus status, sim::SimTime now);
+    void write_cqe(Qp& qp, Cq& cq, Cqe& cqe, sim::SimTime now);
+    void raise(EventType type, OwnerId owner, uint32_t object, sim::SimTime now);
+
+    // ---- receive WQEs: srq/take_receive.cpp
+    /// Takes the next receive WQE for the inbound message; false if there is none.
+    bool take_receive(Qp& qp, sim::SimTime now);
+    void complete_receive(Qp& qp, Cqe& cqe, sim::SimTime now);
+    [[nodiscard]] uint8_t credit_code(const Qp& qp, sim::SimTime now) const noexcept;
+
+    // ---- trouble: qp/qp_error.cpp
+    /// Completes `message` in error, flushes the rest and moves the QP: RC to ERR, UC and UD to SQE.
+    void fail_send(Qp& qp, uint32_t message, WcStatus status, Incident incident, sim::SimTime now);
+    /// The responder found a fault: the QP goes to ERR and its queues are flushed.
+    /// `incident.status` is that of the receive WQE in use; Success if it is only flushed.
+    void fail_receive(Qp& qp, Incident incident, std::optional<EventType> event, sim::SimTime now);
+    /// `closing`: what the responder still owes its peer goes out.
+    void enter_error(Qp& qp, bool closing, sim::SimTime now);
+    void drop_responses(Qp& qp);
+    void flush_sends(Qp& qp, sim::SimTime now);
+    void flush_receives(Qp& qp, sim::SimTime now);
+    [[nodiscard]] Incident incident_of(const Qp& qp, Check check, sim::SimTime now) const;
+    [[nodiscard]] Incident incident_of(const Qp& qp, Check check, const wire::Packet& packet, sim::SimTime now) const;
+    void report(const Incident& incident);
+
+    // ---- requester work that all transports share: transport/message_start.cpp
+    /// The WQE's local checks; opens its stream from byte `from` on. Returns what failed.
+    LocalFault open_message(Qp& qp, Message& m, uint32_t number, uint32_t from);
+    void close_message(Message& m);
+    void stop_at_local_error(Qp& qp, const LocalFault& fault, WcStatus status, sim::SimTime now);
+    void fail_if_stopped_here(Qp& qp, sim::SimTime now);
+    void refill_from_source(Qp& qp, sim::SimTime now);
+    void note_drained(Qp& qp, sim::SimTime now);
+    /// Earliest time at which this QP may start a message; charges the adapter's and the QP's message rate.
+    void charge_message(Qp& qp, sim::SimTime now);
+
+    // ---- control plane: control/*.cpp and the folders of the objects
+    void ring_doorbell(Qp& qp, sim::SimTime t, uint32_t last_wqe_bytes);
+    void release_streams(Qp& qp);
+    void reset_qp(Qp& qp);
+    [[nodiscard]] Qp* find_qp(uint32_t qpn) noexcept;
+    [[nodiscard]] Qp* find_owned(const ControlContext& by, uint32_t qpn) noexcept;
+    [[nodiscard]] Cq* find_cq(uint32_t handle) noexcept;
+    [[nodiscard]] Srq* find_srq(uint32_t handle) noexcept;
+    [[nodiscard]] Pd* find_pd(const ControlContext& by, uint32_t handle) noexcept;
+    /// Resolves an address vector: 0, or an errno value and why.
+    int resolve_path(const ControlContext& by, const AhAttr& ah, uint8_t port_num, uint32_t local_qpn,
+                     uint32_t remote_qpn, Path& out);
+    Qp& new_qp(QpType type);
+    void leave_group(Qp& qp, const Gid& gid);
+    void destroy(Qp& qp, sim::SimTime now);
+    void apply_attributes(Qp& qp, const QpAttr& attr, uint32_t mask, const Path& path);
+    void enter_state(Qp& qp, QpState to, sim::SimTime now);
+    Port& port_of(const Path& path) noexcept { return path.loopback ? *loopback : *ports[path.port_index]; }
+
+    Hca& node;
+    const HcaConfig config;
+    const DeviceProfile& profile;
+    const HcaTiming& timing;
+    DeviceAttr attr;
+    HostSink* sink;
+    host::PayloadMover* mover;
+    host::IdealHostPort host_port;
+    wire::PacketPool* pool = nullptr;
+    bool wire_detail = false;  ///< every packet carries its addresses: a capture or a P_Key needs them
+
+    std::vector<std::unique_ptr<Port>> ports;  ///< the last one is the loopback
+    Port* loopback = nullptr;
+    SortedQueue<Delayed> delayed;
+    Fifo<Delayed> wqe_fetches;  ///< DMA reads of send WQEs under way
+    sim::TimerQueue timers;
+    sim::EventList<AtomicExecution> atomics;
+    sim::SimTime atomic_free;
+    sim::SimTime next_message_at;  ///< message rate limit of the adapter
+    sim::SimTime now_running;
+    bool running = false;
+    uint64_t completions = 0;  ///< a measure of progress
+
+    uint32_t first_qpn;
+    std::vector<std::unique_ptr<Qp>> qps;  ///< by slot: qpn - first_qpn
+    uint32_t live_qps = 0;
+    std::map<uint32_t, Pd> pds;
+    std::map<uint32_t, Ah> ahs;
+    std::unordered_map<uint32_t, std::unique_ptr<Cq>> cqs;
+    std::unordered_map<uint32_t, std::unique_ptr<Srq>> srqs;
+    uint32_t next_pd = 1, next_ah = 1, next_cq = 1, next_srq = 1;
+    MrTable mrs;
+    uint32_t mr_epoch = 1;  ///< changes whenever a key becomes invalid
+    std::unordered_map<host::AddressSpaceId, bool> watched;
+    std::map<std::pair<Gid, uint8_t>, std::vector<uint32_t>> mcast_members;  ///< group and port → QP numbers
+    std::unordered_map<uint32_t, LocalFault> last_fault;                     ///< of stopped QPs, by number
+    std::vector<ResolvedSge> scratch;
+    std::vector<host::MemoryRange> scratch_ranges;
+};
+
+/// Answers a refused control call; `fill` runs only if somebody asked why.
+template <class Fill>
+int refuse(const ControlContext& by, int error, Rule rule, Fill&& fill) {
+    if (by.why != nullptr) {
+        *by.why = {};
+        by.why->rule = rule;
+        fill(*by.why);
+    }
+    return error;
+}
+
+}  // namespace simverbs::hca

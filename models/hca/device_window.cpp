@@ -1,0 +1,166 @@
+// The adapter's events, in the order of their keys.
+#include "models/hca/device.hpp"
+#include "models/hca/rc/rc_requester.hpp"
+#include "models/hca/rc/rc_responder.hpp"
+
+namespace simverbs::hca {
+
+namespace {
+
+/// Sources of events, in the order of EventPhase; within a phase in this order, ports by number.
+enum class Source : uint8_t { Wire, Faults, Received, Delayed, HostRead, Timer, Atomic, Transmit, None };
+
+sim::SimTime next_wire_time(const Port& port, sim::SimTime rx_pipeline) noexcept {
+    if (!port.ingress.wired() || port.ingress.faults != nullptr || port.ingress.channel->empty())
+        return sim::SimTime::max();
+    return port.ingress.tail_time(port.ingress.channel->front()) + rx_pipeline;
+}
+
+sim::SimTime next_fault_time(const Port& port) noexcept {
+    return port.ingress.faults == nullptr ? sim::SimTime::max() : port.ingress.next_time();
+}
+
+}  // namespace
+
+void Device::run_window(sim::SimTime end) {
+    running = true;
+    if (mover != nullptr) mover->set_safe_time(node.engine().frontier() - timing.mmio_write);
+    const size_t port_count = ports.size();
+    for (;;) {
+        sim::SimTime best = sim::SimTime::max();
+        Source source = Source::None;
+        size_t which = 0;
+        const auto consider = [&](sim::SimTime t, Source s, size_t port) {
+            if (t < best) {
+                best = t;
+                source = s;
+                which = port;
+            }
+        };
+        for (size_t p = 0; p < port_count; ++p) {
+            const Port& port = *ports[p];
+            consider(next_wire_time(port, timing.rx_pipeline), Source::Wire, p);
+            consider(next_fault_time(port), Source::Faults, p);
+            consider(port.rx.head_time(), Source::Received, p);
+        }
+        consider(delayed.next_time(), Source::Delayed, 0);
+        consider(host_port.next_completion(), Source::HostRead, 0);
+        consider(timers.next_time(), Source::Timer, 0);
+        consider(atomics.next_time(), Source::Atomic, 0);
+        for (size_t p = 0; p < port_count; ++p) consider(next_transmit(*ports[p]), Source::Transmit, p);
+        if (best >= end) break;
+        now_running = best;
+        Port& port = *ports[which];
+        switch (source) {
+            case Source::Wire: {
+                wire::Packet packet;
+                if (port.ingress.pop(packet, node.shard())) on_packet(port, packet, best);
+                break;
+            }
+            case Source::Faults: {
+                wire::Packet packet;
+                if (!port.ingress.pop(packet, node.shard())) break;
+                const sim::SimTime at = port.ingress.tail_time(packet) + timing.rx_pipeline;
+                port.last_rx = std::max(at, port.last_rx);
+                port.rx.push({port.last_rx, packet});
+                break;
+            }
+            case Source::Received: {
+                wire::Packet packet = port.rx.front().packet;
+                port.rx.pop();
+                on_packet(port, packet, best);
+                break;
+            }
+            case Source::Delayed:
+                on_delayed(delayed.pop(), best);
+                break;
+            case Source::HostRead:
+                on_read_completion(host_port.take_completion(), best);
+                break;
+            case Source::Timer:
+                on_timer(timers.pop(), best);
+                break;
+            case Source::Atomic:
+                on_atomic(atomics.pop(), best);
+                break;
+            case Source::Transmit:
+                transmit(port, best);
+                break;
+            case Source::None:
+                break;
+        }
+    }
+    running = false;
+    const sim::SimTime next = next_event_time();
+    if (next < sim::SimTime::max()) node.engine().wake(node.id(), next);
+}
+
+sim::SimTime Device::next_event_time() const {
+    sim::SimTime t =
+        std::min({delayed.next_time(), host_port.next_completion(), timers.next_time(), atomics.next_time()});
+    for (const auto& p : ports)
+        t = std::min(
+            {t, next_wire_time(*p, timing.rx_pipeline), next_fault_time(*p), p->rx.head_time(), next_transmit(*p)});
+    return t;
+}
+
+void Device::wake() {
+    if (running) return;
+    const sim::SimTime next = next_event_time();
+    if (next < sim::SimTime::max()) node.engine().wake(node.id(), std::max(next, node.engine().frontier()));
+}
+
+void Device::on_delayed(const Delayed& what, sim::SimTime now) {
+    Qp& qp = *qps[what.qp_slot];
+    if (qp.destroyed) return;
+    switch (what.kind) {
+        case Delayed::Kind::WqeFetch:
+            fetch_wqes(qp, what, now);
+            return;
+        case Delayed::Kind::WqeReady:
+            if (static_cast<int32_t>(what.count - qp.rq.end) <= 0) return;
+            qp.rq.end = what.count;
+            if (qp.state == QpState::Err || qp.state == QpState::Sqe)
+                flush_sends(qp, now);
+            else if (qp.sends())
+                make_requester_ready(qp, now);
+            return;
+        case Delayed::Kind::Resume:
+            if (qp.state == QpState::Err) flush_receives(qp, now);
+            return;
+    }
+}
+
+void Device::on_timer(uint64_t tag, sim::SimTime now) {
+    Qp& qp = *qps[tag >> 2];
+    if (qp.destroyed) return;
+    switch (static_cast<QpTimer>(tag & 3)) {
+        case QpTimer::Ack:
+            RcRequester(*this, qp).on_ack_timer(now);
+            return;
+        case QpTimer::Rnr:
+            RcRequester(*this, qp).on_rnr_timer(now);
+            return;
+        case QpTimer::Pace:
+            if (qp.sends()) make_requester_ready(qp, now);
+            return;
+    }
+}
+
+void Device::on_atomic(const AtomicExecution& e, sim::SimTime now) {
+    Qp& qp = *qps[e.qp_slot];
+    ResponseResource& r = qp.resources[e.resource & (qp.resources.size() - 1)];
+    uint64_t old = 0;
+    if (mover != nullptr && qp.verbs != nullptr && !qp.destroyed) {
+        const auto next = [&e](uint64_t value) {
+            if (!e.is_compare_swap) return value + e.swap_or_add;
+            return value == e.compare ? e.swap_or_add : value;
+        };
+        r.failed = !mover->read_modify_write(e.space, e.va, next, old);
+        if (sink != nullptr && watched.contains(e.space)) sink->on_memory_written(e.space, e.va, sizeof old, now);
+    }
+    r.atomic_result = old;
+    if (!qp.destroyed) RcResponder(*this, qp).on_atomic_executed(e.resource, now);
+}
+
+}  // namespace simverbs::hca

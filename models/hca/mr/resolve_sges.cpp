@@ -1,0 +1,68 @@
+// From scatter/gather entries to memory: L_Key checks, DMA writes.
+#include "models/hca/device.hpp"
+
+namespace simverbs::hca {
+
+WcStatus Device::local_status_of(Check check) noexcept {
+    if (check == Check::LocalLength || check == Check::ReceiveTooSmall) return WcStatus::LocLenErr;
+    return check == Check::LocalOperation ? WcStatus::LocQpOpErr : WcStatus::LocProtErr;
+}
+
+Device::LocalFault Device::resolve_sges(uint32_t pd, std::span<const Sge> sges, uint64_t length, uint32_t needed,
+                                        std::vector<ResolvedSge>& out) const {
+    out.clear();
+    uint64_t left = length;
+    for (const Sge& sge : sges) {
+        if (left == 0) break;
+        const auto n = static_cast<uint32_t>(std::min<uint64_t>(left, sge.length));
+        if (n == 0) continue;
+        const Mr* mr = mrs.find_lkey(sge.lkey);
+        const MrVerdict verdict = check_access(mr, pd, sge.addr, n, needed);
+        if (verdict != MrVerdict::Ok) return {local_check_of(verdict), sge.addr, n, sge.lkey};
+        out.push_back({mr->space, mr->addr + (sge.addr - mr->iova), n});
+        left -= n;
+    }
+    return {};
+}
+
+Device::LocalFault Device::scatter(uint32_t pd, std::span<const Sge> sges, uint64_t at, const wire::Packet& packet,
+                                   sim::SimTime visible_at) {
+    static constexpr wire::PayloadRef kNoPayload{};
+    const wire::PayloadRef& payload = packet.extra == wire::kNoExtra ? kNoPayload : (*pool)[packet.extra].payload;
+    uint64_t begin = 0;
+    uint32_t done = 0;
+    for (const Sge& sge : sges) {
+        if (done == packet.payload_bytes) break;
+        const uint64_t from = at + done;
+        if (from < begin + sge.length) {
+            const uint64_t offset = from - begin;
+            const auto n = static_cast<uint32_t>(std::min<uint64_t>(sge.length - offset, packet.payload_bytes - done));
+            const Mr* mr = mrs.find_lkey(sge.lkey);
+            const MrVerdict verdict = check_access(mr, pd, sge.addr + offset, n, kLocalWrite);
+            if (verdict != MrVerdict::Ok) return {local_check_of(verdict), sge.addr + offset, n, sge.lkey};
+            write_payload(payload, done, n, mr->space, mr->addr + (sge.addr + offset - mr->iova), visible_at);
+            done += n;
+        }
+        begin += sge.length;
+    }
+    if (done < packet.payload_bytes) return {Check::ReceiveTooSmall, 0, packet.payload_bytes, 0};
+    return {};
+}
+
+Device::LocalFault Device::scatter_bytes(uint32_t pd, std::span<const Sge> sges, std::span<const uint8_t> bytes,
+                                         sim::SimTime visible_at) {
+    const auto fault = resolve_sges(pd, sges, bytes.size(), kLocalWrite, scratch);
+    if (fault.check != Check::None) return fault;
+    if (mover == nullptr) return {};
+    const wire::StreamId stream = mover->open_bytes(bytes);
+    uint64_t at = 0;
+    for (const ResolvedSge& r : scratch) {
+        write_payload({stream, static_cast<uint32_t>(bytes.size()), 0}, at, r.length, r.space, r.va, visible_at);
+        at += r.length;
+    }
+    mover->release(stream);
+    if (at < bytes.size()) return {Check::ReceiveTooSmall, 0, bytes.size(), 0};
+    return {};
+}
+
+}  // namespace simverbs::hca

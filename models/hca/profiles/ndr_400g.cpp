@@ -1,0 +1,57 @@
+// ConnectX-7 at NDR InfiniBand (400 Gb/s), PCIe 5.0 x16.
+#include "models/hca/profiles/profiles.hpp"
+
+namespace simverbs::hca {
+
+namespace {
+
+constexpr HostCosts cpu() noexcept {
+    HostCosts c = connectx_cpu();
+    // as cx7-400g
+    c.memory_poll = sim::SimTime::ns(110);
+    c.poll_cqe = sim::SimTime::ns(60);
+    return c;
+}
+
+constexpr HcaTiming timing() noexcept {
+    HcaTiming t;
+    // As cx7-400g: the same adapter, on InfiniBand.
+    t.mmio_write = sim::SimTime::ns(160);  // posted MMIO write through the root complex
+    t.blue_flame = true;
+    t.blue_flame_bytes = 256;             // ConnectX BlueFlame register: 256 bytes (mlx5 PRM)
+    t.pcie_read = sim::SimTime::ns(600);  // as cx7-400g
+    t.pcie_write =
+        sim::SimTime::ns(318);  // posted write, visible to a polling CPU in the last-level cache: share of the whole
+    t.pcie_read_rate = sim::BitRate::mbps(421800);  // PCIe 5.0 x16: reads 421.8, writes 415.8 Gb/s (pcie-bench model)
+    t.pcie_write_rate = sim::BitRate::mbps(415800);
+    t.prefetch_bytes = 192 << 10;             // covers (pcie_read + tx_pipeline) at line rate twice
+    t.wqe_process = sim::SimTime::ns(60);     // share of the whole
+    t.tx_pipeline = sim::SimTime::ns(200);    // share of the whole
+    t.rx_pipeline = sim::SimTime::ns(228);    // share of the whole
+    t.ack_generation = sim::SimTime::ns(60);  // share of the whole; ACKs do not touch the host
+    t.cqe_process = sim::SimTime::ns(16);     // share of the whole
+    t.atomic_unit = sim::SimTime::ns(700);    // a PCIe round trip plus the write; one at a time
+    t.interrupt =
+        sim::SimTime::us(3);  // MSI-X, handler and wake-up of a blocked thread: typical of perftest -e against polling
+    t.message_gap = sim::SimTime::ps(3030);    // 330 M messages/s (vendor)
+    t.qp_message_gap = sim::SimTime::ns(60);   // one QP: about 16 M messages/s
+    t.message_overhead = sim::SimTime::ns(0);  // none seen
+    t.loopback = sim::SimTime::ns(200);        // as a wire of no length with both pipelines' turn-around
+    return t;
+}
+
+}  // namespace
+
+extern constexpr DeviceProfile kNdr400g = {
+    .name = "ndr-400g",
+    .device_name = "mlx5_",
+    .description = "ConnectX-7, NDR (400 Gb/s)",
+    .hca_type = "MT4129",
+    .board_id = "MT_0000000838",
+    .cpu = cpu(),
+    .timing = timing(),
+    .attr = connectx_attr(4129, "28.39.1002"),
+    .default_rate = sim::BitRate::gbps(400),
+};
+
+}  // namespace simverbs::hca

@@ -1,0 +1,169 @@
+// Creation, query and destruction of QPs.
+#include <algorithm>
+#include <bit>
+
+#include "models/hca/device.hpp"
+
+namespace simverbs::hca {
+
+namespace {
+
+int missing(const ControlContext& by, const char* what) {
+    return refuse(by, ENOENT, Rule::NoSuchObject, [&](Explanation& e) { e.attribute = what; });
+}
+
+/// One capability against its device limit.
+struct CapCheck {
+    const char* attribute;
+    uint32_t given;
+    uint32_t limit;
+};
+
+int check_caps(const ControlContext& by, const QpInitAttr& init, const DeviceAttr& limits) {
+    const auto wr = static_cast<uint32_t>(limits.max_qp_wr), sge = static_cast<uint32_t>(limits.max_sge);
+    const CapCheck checks[] = {
+        {"cap.max_send_wr", init.cap.max_send_wr, wr},
+        {"cap.max_recv_wr", init.srq != 0 ? 0 : init.cap.max_recv_wr, wr},
+        {"cap.max_send_sge", init.cap.max_send_sge, sge},
+        {"cap.max_recv_sge", init.srq != 0 ? 0 : init.cap.max_recv_sge, sge},
+        {"cap.max_inline_data", init.cap.max_inline_data, limits.max_inline_data},
+    };
+    for (const CapCheck& c : checks) {
+        if (c.given <= c.limit) continue;
+        return refuse(by, EINVAL, Rule::LimitExceeded, [&](Explanation& e) {
+            e.attribute = c.attribute;
+            e.required = "at most " + std::to_string(c.limit);
+            e.given = std::to_string(c.given);
+            e.advice = "ibv_query_device tells the limits";
+        });
+    }
+    return 0;
+}
+
+}  // namespace
+
+Result<CreatedQp> Hca::create_qp(const ControlContext& by, const QpInitAttr& init) {
+    Device& d = *device_;
+    if (init.type != QpType::Rc && init.type != QpType::Uc && init.type != QpType::Ud)
+        return {refuse(by, EOPNOTSUPP, Rule::QpTypeUnsupported,
+                       [&](Explanation& e) {
+                           e.attribute = "qp_type";
+                           e.given = name_of(init.type);
+                           e.required = "IBV_QPT_RC, IBV_QPT_UC or IBV_QPT_UD";
+                       }),
+                {}};
+    Pd* pd = d.find_pd(by, init.pd);
+    if (pd == nullptr) return {missing(by, "pd"), {}};
+    Cq* send_cq = d.find_cq(init.send_cq);
+    Cq* recv_cq = d.find_cq(init.recv_cq);
+    if (send_cq == nullptr || send_cq->owner != by.owner) return {missing(by, "send_cq"), {}};
+    if (recv_cq == nullptr || recv_cq->owner != by.owner) return {missing(by, "recv_cq"), {}};
+    Srq* srq = nullptr;
+    if (init.srq != 0) {
+        srq = d.find_srq(init.srq);
+        if (srq == nullptr || srq->owner != by.owner) return {missing(by, "srq"), {}};
+    }
+    if (const int error = check_caps(by, init, d.attr); error != 0) return {error, {}};
+    if (d.live_qps >= static_cast<uint32_t>(d.attr.max_qp))
+        return {refuse(by, ENOMEM, Rule::OutOfResources, [](Explanation& e) { e.attribute = "max_qp"; }), {}};
+
+    Qp& qp = d.new_qp(init.type);
+    ++d.live_qps;
+    ++pd->users;
+    ++send_cq->users;
+    ++recv_cq->users;
+    if (srq != nullptr) ++srq->users;
+    qp.pd = init.pd;
+    qp.verbs = std::make_unique<VerbsQp>();
+    VerbsQp& v = *qp.verbs;
+    v.owner = by.owner;
+    v.init = init;
+    v.send_cq = send_cq;
+    v.recv_cq = recv_cq;
+    v.srq = srq;
+    QpCap& cap = v.init.cap;
+    if (srq != nullptr) cap.max_recv_wr = cap.max_recv_sge = 0;
+    const uint32_t slots = std::bit_ceil(std::max(cap.max_send_wr, 1U));
+    qp.messages.resize(slots);
+    qp.message_mask = slots - 1;
+    v.wqes.resize(slots);
+    v.sges.resize(size_t{slots} * std::max(cap.max_send_sge, 1U));
+    v.inline_data.resize(size_t{slots} * cap.max_inline_data);
+    v.rq.allocate(std::max(cap.max_recv_wr, 1U), cap.max_recv_sge);
+    v.receive.sges.reserve(srq != nullptr ? srq->queue.max_sge() : std::max(cap.max_recv_sge, 1U));
+    v.gather.reserve(std::max(cap.max_send_sge, 1U));
+    return {0, {qp.qpn, cap}};
+}
+
+Result<QpQuery> Hca::query_qp(const ControlContext& by, uint32_t qp_num) const {
+    Device& d = *device_;
+    const Qp* qp = d.find_owned(by, qp_num);
+    if (qp == nullptr) return {missing(by, "qp"), {}};
+    QpQuery q{qp->verbs->attr, qp->verbs->init};
+    q.attr.qp_state = q.attr.cur_qp_state = qp->state;
+    q.attr.cap = qp->verbs->init.cap;
+    q.attr.sq_psn = qp->rq.next_psn.value();
+    q.attr.rq_psn = qp->rs.expected_psn.value();
+    const Requester& r = qp->rq;
+    const bool draining = r.una != r.end && qp->messages[r.una & qp->message_mask].started;
+    q.attr.sq_draining = qp->state == QpState::Sqd && draining ? 1 : 0;
+    return {0, q};
+}
+
+int Hca::destroy_qp(const ControlContext& by, uint32_t qp_num) {
+    Device& d = *device_;
+    Qp* qp = d.find_owned(by, qp_num);
+    if (qp == nullptr) return missing(by, "qp");
+    if (!qp->verbs->mcast.empty())
+        return refuse(by, EBUSY, Rule::ObjectInUse, [](Explanation& e) {
+            e.attribute = "qp";
+            e.advice = "detach it from its multicast groups first";
+        });
+    d.destroy(*qp, by.now);
+    return 0;
+}
+
+/// What is left is a tombstone that answers for what has been received.
+void Device::destroy(Qp& qp, sim::SimTime now) {
+    VerbsQp& v = *qp.verbs;
+    for (const auto& [gid, lid] : v.mcast) leave_group(qp, gid);
+    release_streams(qp);
+    --pds[v.init.pd].users;
+    --v.send_cq->users;
+    --v.recv_cq->users;
+    if (v.srq != nullptr) {
+        if (qp.rs.has_wqe) v.srq->queue.retire();
+        --v.srq->users;
+    }
+    --live_qps;
+    // A QP that never received owes nothing.
+    qp.destroyed = true;
+    qp.destroyed_at = now;
+    qp.ack_timer.cancel();
+    qp.rnr_timer.cancel();
+    qp.pace_timer.cancel();
+    qp.verbs.reset();
+    qp.messages.assign(1, {});
+    qp.message_mask = 0;
+    qp.rq = Requester{};
+    qp.rs.inbound = InboundMessage::None;
+    last_fault.erase(qp.qpn);
+}
+
+void Hca::release_all(OwnerId owner, sim::SimTime now) {
+    Device& d = *device_;
+    for (const auto& qp : d.qps)
+        if (!qp->destroyed && qp->verbs != nullptr && qp->verbs->owner == owner) d.destroy(*qp, now);
+    std::erase_if(d.srqs, [&](const auto& entry) { return entry.second->owner == owner; });
+    std::erase_if(d.cqs, [&](const auto& entry) { return entry.second->owner == owner; });
+    std::erase_if(d.ahs, [&](const auto& entry) { return entry.second.owner == owner; });
+    d.mrs.for_each([&](Mr& mr) {
+        if (mr.owner != owner) return;
+        if (d.mover != nullptr) d.mover->settle_all(mr.space);
+        d.mrs.remove(mr);
+    });
+    ++d.mr_epoch;
+    std::erase_if(d.pds, [&](const auto& entry) { return entry.second.owner == owner; });
+}
+
+}  // namespace simverbs::hca

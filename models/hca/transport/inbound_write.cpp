@@ -1,0 +1,103 @@
+#include "models/hca/transport/inbound_write.hpp"
+
+namespace simverbs::hca {
+
+InboundFault check_remote(const Device& d, const Qp& qp, uint64_t va, uint32_t rkey, uint64_t length,
+                          AccessFlags needed) {
+    if (qp.verbs == nullptr) return {};
+    if ((qp.access & needed) == 0) return {Check::QpAccess, va, length, rkey};
+    if (length == 0) return {};
+    const MrVerdict verdict = check_access(d.mrs.find_rkey(rkey), qp.pd, va, length, needed);
+    return {remote_check_of(verdict), va, length, rkey};
+}
+
+InboundFault begin_write(Device& d, Qp& qp, const wire::Packet& packet) {
+    Responder& rs = qp.rs;
+    rs.received = 0;
+    if (qp.verbs == nullptr || packet.extra == wire::kNoExtra) {
+        rs.remaining = ~0U;
+        return {};
+    }
+    const wire::PacketExtra& x = (*d.pool)[packet.extra];
+    rs.va = x.vaddr;
+    rs.rkey = x.rkey;
+    rs.remaining = x.dma_length;
+    const auto fault = check_remote(d, qp, x.vaddr, x.rkey, x.dma_length, kRemoteWrite);
+    if (fault.check != Check::None || x.dma_length == 0) return fault;
+    const Mr* mr = d.mrs.find_rkey(x.rkey);
+    rs.space = mr->space;
+    rs.host_va = mr->addr + (x.vaddr - mr->iova);
+    rs.mr_epoch = d.mr_epoch;
+    return {};
+}
+
+namespace {
+
+InboundFault take_write_payload(Device& d, Qp& qp, const wire::Packet& packet, const wire::OpcodeInfo& info,
+                                sim::SimTime now) {
+    Responder& rs = qp.rs;
+    const uint32_t n = packet.payload_bytes;
+    if (qp.verbs == nullptr) {
+        rs.received += n;
+        return {};
+    }
+    if (n > rs.remaining || (info.ends_message() && n != rs.remaining))
+        return {Check::RequestLength, rs.va, n, rs.rkey};
+    if (n == 0) return {};
+    if (rs.mr_epoch != d.mr_epoch) {
+        // Some key has become invalid since the first packet: is it this one?
+        const auto fault = check_remote(d, qp, rs.va, rs.rkey, n, kRemoteWrite);
+        if (fault.check != Check::None) return fault;
+        rs.mr_epoch = d.mr_epoch;
+    }
+    const sim::SimTime visible = d.host_port.post_write(now, n);
+    if (packet.extra != wire::kNoExtra)
+        d.write_payload((*d.pool)[packet.extra].payload, 0, n, rs.space, rs.host_va, visible);
+    rs.va += n;
+    rs.host_va += n;
+    rs.remaining -= n;
+    rs.received += n;
+    return {};
+}
+
+InboundFault take_send_payload(Device& d, Qp& qp, const wire::Packet& packet, sim::SimTime now) {
+    Responder& rs = qp.rs;
+    const uint32_t n = packet.payload_bytes;
+    if (qp.verbs != nullptr && n > 0) {
+        const CurrentReceive& c = qp.verbs->receive;
+        if (rs.received + uint64_t{n} > c.capacity) return {Check::ReceiveTooSmall, 0, rs.received + uint64_t{n}, 0};
+        const auto fault = d.scatter(qp.pd, c.sges, rs.received, packet, d.host_port.post_write(now, n));
+        if (fault.check != Check::None) return {fault.check, fault.va, fault.length, fault.key};
+    }
+    rs.received += n;
+    return {};
+}
+
+}  // namespace
+
+InboundFault take_payload(Device& d, Qp& qp, const wire::Packet& packet, const wire::OpcodeInfo& info,
+                          sim::SimTime now) {
+    return info.operation == wire::Operation::Write ? take_write_payload(d, qp, packet, info, now)
+                                                    : take_send_payload(d, qp, packet, now);
+}
+
+void end_message(Device& d, Qp& qp, const wire::Packet& packet, const wire::OpcodeInfo& info, sim::SimTime now) {
+    Responder& rs = qp.rs;
+    rs.inbound = InboundMessage::None;
+    if (qp.source != nullptr) qp.source->arrived(rs.received, now);
+    if (!info.completes_receive_wqe) return;
+    Cqe cqe;
+    cqe.opcode = info.operation == wire::Operation::Write ? WcOpcode::RecvRdmaWithImm : WcOpcode::Recv;
+    cqe.byte_len = rs.received;
+    cqe.solicited = (packet.flags & wire::kSolicited) != 0;
+    cqe.src_qp = qp.dest_qpn;
+    cqe.sl = qp.path.sl;
+    if (packet.extra != wire::kNoExtra) {
+        if (info.has_imm_dt || info.has_ieth) cqe.imm_or_rkey = (*d.pool)[packet.extra].imm_or_inv_rkey;
+        if (info.has_imm_dt) cqe.wc_flags |= kWcWithImm;
+        if (info.has_ieth) cqe.wc_flags |= kWcWithInv;
+    }
+    d.complete_receive(qp, cqe, now);
+}
+
+}  // namespace simverbs::hca

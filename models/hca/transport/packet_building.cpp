@@ -1,0 +1,58 @@
+#include "models/hca/device.hpp"
+
+namespace simverbs::hca {
+
+wire::Packet Device::packet_for(const Qp& qp, const Path& path, uint8_t opcode, wire::Psn psn) {
+    wire::Packet p;
+    p.dest = path.leaf & 0x3FFFF;
+    p.framing = path.framing & 3U;
+    p.priority = path.priority & 0xFU;
+    p.ttl = path.hop_limit;
+    p.dest_qp = qp.dest_qpn & 0xFFFFFF;
+    p.opcode = opcode;
+    p.psn = psn.value();
+    p.flags = wire::kMigReq;
+    if (ports[path.port_index]->config->link_layer == LinkLayer::Ethernet) p.flags |= wire::kEcnCapable;
+    p.aeth_msn = 0;
+    p.aeth_syndrome = 0;
+    p.extra = wire::kNoExtra;
+    p.payload_bytes = 0;
+    p.flow_hash = path.flow_hash;
+    if (wire_detail || qp.pkey != 0xFFFF) extra_of(p, path, qp.pkey);
+    return p;
+}
+
+wire::PacketExtra& Device::extra_of(wire::Packet& packet, const Path& path, uint16_t pkey) {
+    if (packet.extra != wire::kNoExtra) return (*pool)[packet.extra];
+    packet.extra = pool->allocate(node.shard());
+    wire::PacketExtra& x = (*pool)[packet.extra];
+    x.src = ports[path.port_index]->config->leaf;
+    x.flow_label = path.flow_label;
+    x.src_gid_index = path.sgid_index;
+    x.pkey = pkey;
+    x.traffic_class = path.traffic_class;
+    x.hop_limit = path.hop_limit;
+    x.dest_path_bits = path.path_bits;
+    x.has_grh = path.has_grh;
+    x.dest_gid = path.dgid;
+    return x;
+}
+
+void Device::attach_payload(wire::Packet& packet, const Path& path, uint16_t pkey, wire::StreamId stream,
+                            uint64_t offset, uint32_t length) {
+    packet.payload_bytes = static_cast<uint16_t>(length);
+    if (stream == wire::kNoStream || length == 0) return;
+    wire::PacketExtra& x = extra_of(packet, path, pkey);
+    x.payload = {stream, length, offset};
+    mover->hold(stream);
+}
+
+void Device::write_payload(const wire::PayloadRef& payload, uint64_t skip, uint64_t length, host::AddressSpaceId space,
+                           uint64_t va, sim::SimTime visible_at) {
+    if (payload.stream != wire::kNoStream && mover != nullptr)
+        mover->dma_write(payload.stream, payload.offset + skip, length, space, va, visible_at);
+    if (sink != nullptr && !watched.empty() && watched.contains(space))
+        sink->on_memory_written(space, va, length, visible_at);
+}
+
+}  // namespace simverbs::hca
