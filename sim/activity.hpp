@@ -26,7 +26,10 @@ class Activity {
     /// Asks that `node` runs in the window which contains `t`. Times before the end of the window that is being run are
     /// ignored: the running node takes care of them itself.
     void wake(NodeId node, SimTime t) {
-        if (t < earliest_) return;
+        if (t >= earliest_) wake_checked(node, t);
+    }
+    /// The same for a time that is known not to lie before earliest().
+    void wake_checked(NodeId node, SimTime t) {
         const auto since_base = static_cast<uint64_t>((t - base_).in_ps());
         if (since_base >= span_) [[unlikely]] {
             wake_far(node, t);

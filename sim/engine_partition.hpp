@@ -17,7 +17,4 @@ struct alignas(64) Engine::Partition {
     std::vector<std::vector<ChannelBase*>> outbox;  ///< by the consumer's partition: channels with staged items
 };
 
-/// Prefetches what a node said it touches first.
-inline constexpr uint32_t kPrefetchLines = 8;
-
 }  // namespace simverbs::sim

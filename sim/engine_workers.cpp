@@ -87,9 +87,11 @@ void Engine::run_partition(Partition& p, SimTime bucket, SimTime start, SimTime 
     for (size_t i = 0; i < count; ++i) {
         if (i + 1 < count) {
             const Node& next = *nodes_[p.to_run[i + 1]];
-            const char* line = static_cast<const char*>(next.hot_);
-            for (uint32_t at = 0; at < std::min(next.hot_bytes_, 64 * kPrefetchLines); at += 64)
-                __builtin_prefetch(line + at);
+            const char* at = static_cast<const char*>(next.hot_);
+            for (uint32_t n = 0; n < next.hot_count_; ++n, at += next.hot_stride_) {
+                __builtin_prefetch(at);
+                __builtin_prefetch(at + 64);
+            }
         }
         nodes_[p.to_run[i]]->run_window(end);
     }

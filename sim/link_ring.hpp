@@ -25,7 +25,13 @@ class LinkRing {
     LinkRing() : slots_(new T[kFirstSlots]) {}
     LinkRing(LinkRing&& o) noexcept
         : slots_(std::exchange(o.slots_, nullptr)), mask_(o.mask_), head_(o.head_), tail_(o.tail_) {}
-    LinkRing& operator=(LinkRing&&) = delete;
+    LinkRing& operator=(LinkRing&& o) noexcept {
+        std::swap(slots_, o.slots_);
+        std::swap(mask_, o.mask_);
+        std::swap(head_, o.head_);
+        std::swap(tail_, o.tail_);
+        return *this;
+    }
     ~LinkRing() { delete[] slots_; }
 
     [[nodiscard]] bool empty() const noexcept { return slots_[head_].*Time == SimTime::max(); }
@@ -83,13 +89,14 @@ class ChannelBase {
 
 /// A one-way edge with latency between two nodes, or between a node and the world outside. push() wakes the consumer.
 /// Producer and consumer may live in different threads: items are then staged and move at the window's end.
+/// One cache line: producer and consumer touch nothing else but the ring's slots.
 /// External producer: push only between windows. External consumer: nobody is woken; read it between windows.
 template <class T, SimTime T::*Time = &T::arrival>
-class Channel final : public ChannelBase {
+class alignas(64) Channel final : public ChannelBase {
   public:
     /// `latency`: the least time between the producer's now and an item's arrival.
     Channel(Engine& engine, NodeId producer, NodeId consumer, SimTime latency)
-        : latency_(latency), consumer_(consumer), cold_(new Cold{engine, producer, {}}) {
+        : consumer_(consumer), cold_(new Cold{engine, producer, latency, {}}) {
         engine.register_channel(*this, producer, consumer, latency);
     }
     Channel(const Channel&) = delete;
@@ -108,7 +115,7 @@ class Channel final : public ChannelBase {
         }
         SIM_CHECK(t >= activity_->earliest(), t, activity_->earliest());
         ring_.push(item);
-        activity_->wake(consumer_, t);
+        activity_->wake_checked(consumer_, t);
     }
 
     /// Arrival time of the first item, SimTime::max() if none.
@@ -119,7 +126,7 @@ class Channel final : public ChannelBase {
     [[nodiscard]] uint32_t size() const noexcept { return ring_.size(); }
     void pop() noexcept { ring_.pop(); }
 
-    [[nodiscard]] SimTime latency() const noexcept { return latency_; }
+    [[nodiscard]] SimTime latency() const noexcept { return cold_->latency; }
     [[nodiscard]] NodeId consumer() const noexcept { return consumer_; }
     /// Wakes the consumer from the consumer itself (for what it holds back of this channel).
     void wake_consumer(SimTime t) { cold_->engine.wake(consumer_, t); }
@@ -128,6 +135,7 @@ class Channel final : public ChannelBase {
     struct Cold {
         Engine& engine;
         NodeId producer;
+        SimTime latency;
         std::vector<T> staged;
     };
 
@@ -156,7 +164,6 @@ class Channel final : public ChannelBase {
     LinkRing<T, Time> ring_;
     Activity* activity_ = nullptr;
     SimTime last_ = SimTime::zero();
-    SimTime latency_;
     NodeId consumer_;
     std::unique_ptr<Cold> cold_;
 };

@@ -44,10 +44,11 @@ class Node {
   protected:
     /// Wake-ups and the scratch LocalQueue of this node's partition; nullptr before the first window.
     [[nodiscard]] Activity& activity() const noexcept { return *activity_; }
-    /// Memory that the engine should prefetch before it runs this node (at most 8 lines are).
-    void set_hot_memory(const void* begin, uint32_t bytes) noexcept {
+    /// Memory that the engine prefetches before it runs this node: `count` pieces of two lines, `stride` bytes apart.
+    void set_hot_memory(const void* begin, uint32_t count, uint32_t stride) noexcept {
         hot_ = begin;
-        hot_bytes_ = bytes;
+        hot_count_ = count;
+        hot_stride_ = stride;
     }
 
   private:
@@ -57,7 +58,8 @@ class Node {
     NodeId id_ = 0;
     unsigned shard_ = 0;
     const void* hot_ = nullptr;
-    uint32_t hot_bytes_ = 0;
+    uint32_t hot_count_ = 0;
+    uint32_t hot_stride_ = 0;
 };
 
 }  // namespace simverbs::sim

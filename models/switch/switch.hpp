@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -73,11 +74,12 @@ class Switch final : public sim::Node {
     [[nodiscard]] uint64_t packets_inside() const noexcept { return inside_; }
 
   private:
-    struct Queue {
+    struct alignas(64) Queue {
         sim::LinkRing<wire::Packet> packets;
         sim::ByteCount bytes = 0;
+        sim::ByteCount max_bytes = 0;
     };
-    /// The first line serves what comes in, the second what goes out; the rest is touched when packets wait.
+    /// The first line serves what comes in, the second what goes out, the third packets whose tail is still coming in.
     struct alignas(64) Port {
         link::IngressPort ingress;
         uint64_t rx_packets = 0;
@@ -87,35 +89,45 @@ class Switch final : public sim::Node {
         uint64_t tx_packets = 0;
         uint64_t tx_bytes = 0;
 
-        wire::Packet storing;  ///< its tail is still coming in
+        wire::Packet storing;
         sim::SimTime stored_at = sim::SimTime::max();
         PortIndex storing_for = kNoPort;
-        uint64_t max_queue_bytes = 0;
-
-        std::array<std::unique_ptr<Queue>, kPriorities> queues;
         uint64_t drops_full = 0;
         uint64_t drops_ttl = 0;
         uint64_t drops_no_route = 0;
     };
+    static constexpr uint8_t kUnused = 0xFF;
 
     void fill_queue(sim::LocalQueue& queue);
     void on_deliver(PortIndex port, sim::SimTime now, sim::LocalQueue& queue);
+    void on_stored(PortIndex port, sim::SimTime now, sim::LocalQueue& queue);
     void on_transmit(PortIndex port, sim::SimTime now, sim::LocalQueue& queue);
     /// Must the whole packet be here before its transmission at `out` may start?
     [[nodiscard]] bool must_store(const Port& in, const Port& out) const noexcept;
-    void forward(wire::Packet& packet, PortIndex out, sim::SimTime now, sim::LocalQueue& queue);
-    void enqueue(Port& port, const wire::Packet& packet, uint32_t bytes);
+    void forward(wire::Packet& packet, uint32_t bytes, PortIndex out, sim::SimTime now, sim::LocalQueue& queue);
+    void enqueue(PortIndex port, const wire::Packet& packet, uint32_t bytes);
     void send(Port& port, wire::Packet& packet, uint32_t bytes, sim::SimTime now);
     void drop(wire::Packet& packet, uint64_t& counter);
     [[nodiscard]] sim::SimTime ingress_event(const Port& port) const noexcept;
     void schedule_ingress(PortIndex port, sim::SimTime now, sim::LocalQueue& queue);
     void schedule_transmit(PortIndex port, sim::SimTime at, sim::LocalQueue& queue);
     void check_conservation() const;
+    /// The queue of a port and a priority in use.
+    [[nodiscard]] Queue& queue_of(PortIndex port, uint32_t priority) noexcept {
+        return queues_[port * priorities_in_use_ + dense_[priority]];
+    }
+    [[nodiscard]] const Queue* find_queue(PortIndex port, uint32_t priority) const noexcept;
+    void start_to_use(uint32_t priority);
+    [[nodiscard]] std::span<const Port> ports() const noexcept { return {ports_.get(), port_count_}; }
 
     SwitchConfig config_;
     wire::PacketPool* pool_;
     ForwardingTable table_;
-    std::vector<Port> ports_;
+    uint32_t port_count_;
+    std::unique_ptr<Port[]> ports_;
+    std::array<uint8_t, kPriorities> dense_;  ///< by priority: its place in queues_, or kUnused
+    uint32_t priorities_in_use_ = 0;
+    std::vector<Queue> queues_;  ///< by port, then dense priority
     sim::SimTime window_start_;
     sim::SimTime window_end_;
     sim::ByteCount buffered_ = 0;

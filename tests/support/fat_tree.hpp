@@ -86,10 +86,13 @@ class FatTree {
         return s;
     }
     void add_pod(uint32_t pod, const std::vector<uint32_t>& dests) {
+        const sim::Draws starts(config_.engine.seed, sim::component_id("starts"), sim::DrawPurpose::Workload);
         for (uint32_t i = 0; i < half_ * half_; ++i) {
             TrafficConfig t = config_.traffic;
             t.self = static_cast<uint32_t>(hosts.size());
             t.dest = dests[t.self];
+            // Hosts that start in step would meet at the same picosecond everywhere.
+            t.first += sim::SimTime::ps(static_cast<int64_t>(starts.below(1'000'000, t.self)));
             hosts.push_back(std::make_unique<TrafficNode>(t));
             engine.add_node(*hosts.back(), pod_partition(pod));
         }

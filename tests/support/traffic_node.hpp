@@ -27,9 +27,7 @@ struct TrafficConfig {
 
 class TrafficNode final : public sim::Node {
   public:
-    explicit TrafficNode(const TrafficConfig& config) : config_(config) {
-        set_hot_memory(&port_, sizeof(link::PortWiring) + sizeof(TrafficConfig));
-    }
+    explicit TrafficNode(const TrafficConfig& config) : config_(config) { set_hot_memory(&port_, 2, 128); }
     void attach_port(const link::PortWiring& wiring) {
         port_ = wiring;
         next_send_ = config_.first;
