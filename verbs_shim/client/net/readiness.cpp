@@ -39,15 +39,9 @@ int64_t latency_of(FdKind kind) noexcept {
 
 /// What has been taken out of the object behind `d` so far.
 uint64_t taken(const Description& d) noexcept {
-    switch (d.kind) {
-        case FdKind::TcpStream:
-            return turn::object_value(d.read_consumed_key);
-        case FdKind::TcpListener:
-        case FdKind::Udp:
-            return turn::object_aux(d.read_key) >> 1;
-        default:
-            return 0;
-    }
+    if (d.kind == FdKind::TcpStream) return turn::object_value(d.read_consumed_key);
+    if (d.kind == FdKind::TcpListener || d.kind == FdKind::Udp) return turn::object_aux(d.read_key) >> 1;
+    return 0;
 }
 
 bool counted(FdKind kind) noexcept {
