@@ -1,4 +1,3 @@
-#include "verbs_shim/client/connection/raw_syscall.hpp"
 #include "verbs_shim/client/verbs/acknowledged.hpp"
 #include "verbs_shim/client/verbs/call.hpp"
 #include "verbs_shim/client/verbs/cq.hpp"
@@ -31,6 +30,7 @@ ibv_comp_channel* create_comp_channel(ibv_context* context) {
         channel->ibv.fd = fd;
         channel->handle = reply.handle;
         channel->key = reply.key;
+        adopt_event_fd(fd, reply.key);
         return &channel->ibv;
     });
 }
@@ -44,7 +44,7 @@ int destroy_comp_channel(ibv_comp_channel* channel) {
         }
         const int error = destroy_object(protocol::Op::DestroyCompChannel, channel->context, c->handle);
         if (error != 0) return error;
-        raw_syscall(SYS_close, channel->fd);
+        close_event_fd(channel->fd);
         free_object(c);
         return 0;
     });

@@ -6,6 +6,7 @@
 #include "verbs_shim/client/connection/raw_syscall.hpp"
 #include "verbs_shim/client/verbs/call.hpp"
 #include "verbs_shim/client/verbs/device_table.hpp"
+#include "verbs_shim/client/verbs/event_fd.hpp"
 #include "verbs_shim/ops/context_ops.hpp"
 
 namespace simverbs::client::verbs {
@@ -39,6 +40,7 @@ ibv_context* open(ibv_device* device, int& error) {
     c->info = &info;
     c->device = index_of(device);
     c->async_key = reply.async_key;
+    adopt_event_fd(async_fd, reply.async_key);
     c->verbs.sz = sizeof(verbs_context);
     c->verbs.context.device = device;
     c->verbs.context.cmd_fd = open_command_fd();
@@ -70,7 +72,7 @@ int close_device(ibv_context* context) {
     // The child of a fork, or the survivor of a server, only forgets its side.
     if (liveness(context) == 0) error = destroy_object(protocol::Op::CloseDevice, context, c->handle);
     if (error != 0 && !connection::server_gone()) return error;
-    if (context->async_fd >= 0) raw_syscall(SYS_close, context->async_fd);
+    close_event_fd(context->async_fd);
     if (context->cmd_fd >= 0) raw_syscall(SYS_close, context->cmd_fd);
     pthread_mutex_destroy(&context->mutex);
     free_object(c);

@@ -8,6 +8,7 @@
 #include "verbs_shim/client/connection/connection.hpp"
 #include "verbs_shim/client/connection/membership.hpp"
 #include "verbs_shim/client/connection/raw_syscall.hpp"
+#include "verbs_shim/client/net/fd_table.hpp"
 #include "verbs_shim/client/turn/turn.hpp"
 
 namespace simverbs::client::verbs {
@@ -46,6 +47,17 @@ int after_signal() {
 }
 
 }  // namespace
+
+void adopt_event_fd(int fd, uint64_t key) {
+    if (fd < 0) return;
+    if (net::Description* const d = net::assign(fd, net::FdKind::Channel)) d->read_key = key;
+}
+
+void close_event_fd(int fd) {
+    if (fd < 0) return;
+    if (net::Description* const d = net::forget(fd)) net::release(d);
+    raw_syscall(SYS_close, fd);
+}
 
 int read_event(int fd, uint64_t key, const char* what, protocol::ChannelEvent& event) {
     // Someone who asks again and again without blocking must not keep the turn: time passes with every look.

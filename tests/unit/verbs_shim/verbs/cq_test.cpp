@@ -134,6 +134,7 @@ TEST_F(VerbsTest, AnEmptyPollAfterSomethingElseBecameVisibleDoesNotWait) {
 TEST_F(VerbsTest, DestroyWaitsUntilEventsAreAcknowledged) {
     ibv_comp_channel* const channel = ibv_create_comp_channel(context);
     ASSERT_NE(channel, nullptr);
+    EXPECT_EQ(client::fake::g_channel_fd, channel->fd) << "poll and epoll must know what the descriptor waits for";
     ibv_cq* const with_events = ibv_create_cq(context, 4, channel, channel, 0);
     ASSERT_NE(with_events, nullptr);
     EXPECT_EQ(ibv_destroy_comp_channel(channel), EBUSY);
@@ -163,6 +164,7 @@ TEST_F(VerbsTest, DestroyWaitsUntilEventsAreAcknowledged) {
     ibv_ack_cq_events(with_events, 1);
     destroyer.join();
     EXPECT_EQ(ibv_destroy_comp_channel(channel), 0);
+    EXPECT_EQ(client::fake::g_channel_fd, -1);
 }
 
 TEST_F(VerbsTest, AsyncEventsNameTheirObject) {

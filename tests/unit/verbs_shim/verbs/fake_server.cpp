@@ -300,7 +300,24 @@ size_t FakeServer::answer(const uint8_t* message, uint8_t* reply, std::vector<in
             case Op::OpenXrcd:
                 error = EOPNOTSUPP;
                 break;
-            default:
+            case Op::CloseDevice:
+            case Op::DeallocPd:
+            case Op::DeregMr:
+            case Op::DestroyCompChannel:
+            case Op::ResizeCq:
+            case Op::DestroyCq:
+            case Op::DestroyQp:
+            case Op::ModifySrq:
+            case Op::DestroySrq:
+            case Op::DestroyAh:
+            case Op::AttachMcast:
+            case Op::DetachMcast:
+            case Op::DeallocMw:
+            case Op::CloseXrcd:
+            case Op::ReadCounter:
+            case Op::ReserveSlot:
+            case Op::Resolve:
+            case Op::kCount:
                 break;
         }
     }

@@ -1,10 +1,12 @@
-// Stands for client/turn and client/spin: no turns unless a test asks for them, and then every wait is recorded.
+// Stands for client/turn, client/spin and client/net: no turns unless a test asks for them, and then every wait is
+// recorded.
 #include "tests/unit/verbs_shim/verbs/fake_turn.hpp"
 
 #include <cerrno>
 #include <cstring>
 
 #include "verbs_shim/client/connection/connection.hpp"
+#include "verbs_shim/client/net/fd_table.hpp"
 #include "verbs_shim/client/spin/spin.hpp"
 #include "verbs_shim/client/turn/turn.hpp"
 
@@ -12,6 +14,7 @@ namespace simverbs::client {
 
 namespace fake {
 FakeTurn g_turn;
+int g_channel_fd = -1;
 }  // namespace fake
 
 namespace turn {
@@ -86,5 +89,21 @@ void make_accessible() {}
 void memory_registered(const void*, size_t, unsigned) {}
 void memory_deregistered(const void*, size_t, unsigned) {}
 }  // namespace spin
+
+namespace net {
+using fake::g_channel_fd;
+Description* assign(int fd, FdKind kind) noexcept {
+    static Description description;
+    description = Description{};
+    description.kind = kind;
+    g_channel_fd = fd;
+    return &description;
+}
+Description* forget(int fd) noexcept {
+    if (fd == g_channel_fd) g_channel_fd = -1;
+    return nullptr;
+}
+void release(Description*) noexcept {}
+}  // namespace net
 
 }  // namespace simverbs::client

@@ -18,5 +18,7 @@ struct FakeTurn {
     std::function<void()> on_wait;
 };
 extern FakeTurn g_turn;
+/// The event descriptor that client/net was told of last and that is still open; -1 if none.
+extern int g_channel_fd;
 
 }  // namespace simverbs::client::fake
