@@ -21,6 +21,7 @@ constexpr int64_t kTickNs = 5'000'000;
 constexpr uint64_t kRoundsBetweenClockReads = 32;
 /// A turn without any other bound: long enough to cost nothing, short enough that a missed wake-up is noticed.
 constexpr SimTime kLongestTurn = SimTime::us(100);
+constexpr SimTime kLeap = SimTime::ms(1);
 constexpr int64_t kArrivalTimeoutNs = 20'000'000'000;
 
 int64_t real_ns() {
@@ -61,6 +62,12 @@ LabEnd Arbiter::run() {
             continue;
         }
         if (p.slot != Lab::kNone) {
+            // Before a long leap: whoever was killed meanwhile died now, not when it would have woken up.
+            if (p.at.in_ps() - latest_granted_ps_ > kLeap.in_ps()) {
+                const uint64_t members = lab_->membership_epoch();
+                tick(0);
+                if (members != lab_->membership_epoch()) continue;
+            }
             give_turn(p.slot, p);
             continue;
         }
@@ -160,17 +167,23 @@ void Arbiter::finish_exit(uint32_t slot, SimTime at) {
         lab_->free_slot(slot);
         return;
     }
+    if (await_death(slot)) lab_->process_died(process, at.in_ps());
+}
+
+/// The process has said its last word; what it still prints belongs here, not where the kernel happens to finish it.
+bool Arbiter::await_death(uint32_t slot) {
+    const uint32_t process = shared_->slots[slot].process;
     const int64_t began = real_ns();
-    while (shared_->processes[process].used.load() != 0 && !lab_->is_dead(process) && !owner_->stop_requested()) {
+    while (shared_->processes[process].used.load() != 0 && !lab_->is_dead(process)) {
+        if (owner_->stop_requested()) return false;
         lab_->poller().poll(1);
         owner_->drain_output();
-        if (real_ns() - began > kArrivalTimeoutNs) {
-            lose_turn(slot, "says that it ends, but does not");
-            return;
-        }
+        if (real_ns() - began < kArrivalTimeoutNs) continue;
+        lose_turn(slot, "says that it ends, but does not");
+        return false;
     }
     owner_->drain_output();
-    lab_->process_died(process, at.in_ps());
+    return true;
 }
 
 /// A slot was given away, but its thread or process has not come yet. The machine's speed must not matter: wait.
@@ -304,6 +317,8 @@ void Arbiter::end_turn(uint32_t slot) {
     if (turn_of(slot) == Turn::Gone) return lab_->free_slot(slot);
     if (turn_of(slot) != Turn::Waiting) return;
     if (static_cast<Yield>(s.yield) == Yield::Wait) copy_wait(slot);
+    if (static_cast<Yield>(s.yield) == Yield::Exit && (s.slot_flags.load() & protocol::kSlotProcessEnds) != 0)
+        (void)await_death(slot);
     note_host_busy(slot);
 }
 

@@ -52,6 +52,7 @@ class Arbiter {
     void give_turn(uint32_t slot, const Pick& p);
     void serve_control(uint32_t slot, sim::SimTime at);
     void finish_exit(uint32_t slot, sim::SimTime at);
+    bool await_death(uint32_t slot);
     void await_arrival(uint32_t slot);
     void grant(uint32_t slot, const Pick& p);
     void await_holder(uint32_t slot);

@@ -56,8 +56,9 @@ Lab::~Lab() {
     for (uint32_t i = 0; i < page_->num_slots.load(); ++i) wake_word(page_->slots[i].turn);
 }
 
-void Lab::attach(sim::Engine& engine, const std::vector<std::vector<hca::Hca*>>& hcas) {
+void Lab::attach(sim::Engine& engine, host::PayloadMover& mover, const std::vector<std::vector<hca::Hca*>>& hcas) {
     engine_ = &engine;
+    mover_ = &mover;
     down_latency_ = sim::SimTime::max();
     up_latency_ = sim::SimTime::max();
     for (size_t h = 0; h < hosts_.size(); ++h) {

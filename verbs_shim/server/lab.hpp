@@ -70,10 +70,11 @@ class Lab {
     ~Lab();
 
     // ---- the models
-    [[nodiscard]] host::PayloadMover& mover() noexcept { return mover_; }
+    [[nodiscard]] host::PayloadMover& mover() noexcept { return *mover_; }
     [[nodiscard]] hca::HostSink& sink(uint32_t host, uint32_t nic) { return *hosts_[host].nics[nic].sink; }
-    /// The models are built: hcas[host][nic], all in `engine`. Makes the hosts' sysfs trees.
-    void attach(sim::Engine& engine, const std::vector<std::vector<hca::Hca*>>& hcas);
+    /// The models are built, over memory() and with the sinks: hcas[host][nic], all in `engine`. Makes the hosts' sysfs
+    /// trees. All of them must outlive the lab's programs, not the lab.
+    void attach(sim::Engine& engine, host::PayloadMover& mover, const std::vector<std::vector<hca::Hca*>>& hcas);
     [[nodiscard]] sim::Engine& engine() noexcept { return *engine_; }
     /// Least time from something a thread does to anything that another party can notice (L).
     [[nodiscard]] sim::SimTime down_latency() const noexcept { return down_latency_; }
@@ -168,7 +169,7 @@ class Lab {
     LabPage page_;
     Poller poller_;
     LiveMemory memory_;
-    host::PayloadMover mover_{memory_};
+    host::PayloadMover* mover_ = nullptr;
     sim::Engine* engine_ = nullptr;
     sim::SimTime down_latency_, up_latency_;
     std::vector<Host> hosts_;

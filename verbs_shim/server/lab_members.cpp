@@ -70,9 +70,9 @@ void Lab::remove_client(uint32_t process) {
     if (it == clients_.end()) return;
     Client& client = *it->second;
     const sim::SimTime now = engine_ != nullptr ? engine_->frontier() : sim::SimTime::zero();
-    mover_.settle_all(client.space);
+    mover_->settle_all(client.space);
     for (auto& [handle, context] : client.contexts) context.hca->release_all(context.owner, now);
-    mover_.space_gone(client.space);
+    mover_->space_gone(client.space);
     memory_.remove_space(client.space);
     process_of_space_.erase(client.space);
     for (Nic& nic : hosts_[client.host].nics) nic.sink->forget(client);

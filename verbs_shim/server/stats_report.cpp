@@ -19,7 +19,7 @@ constexpr Row kRows[] = {
     {"control path: requests (system calls)", Stat::ControlRequests},
     {"  ibv_reg_mr", Stat::RegMr},
     {"  pages pinned", Stat::PinnedPages},
-    {"data path: system calls", Stat::DataPathSyscalls},
+    {"system calls on the data path", Stat::DataPathSyscalls},
     {"  ibv_post_send calls", Stat::PostSend},
     {"  ibv_post_send work requests", Stat::PostSendWr},
     {"  ibv_post_recv calls", Stat::PostRecv},

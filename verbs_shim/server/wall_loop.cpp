@@ -87,7 +87,13 @@ void WallLoop::sleep_a_little(SimTime t, uint32_t server_word) {
         return;
     }
     lab_->shared().server_sleeps.store(1);
-    if (lab_->shared().server_word.load() == server_word) wait_word(lab_->shared().server_word, server_word, ns);
+    // A process that posted before it could see the line above wakes nobody: look once more.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    bool posted = false;
+    for (auto& [process, client] : lab_->clients())
+        posted = posted || client->arena->header().produced.load() != client->doorbells_taken;
+    if (!posted && lab_->shared().server_word.load() == server_word)
+        wait_word(lab_->shared().server_word, server_word, ns);
     lab_->shared().server_sleeps.store(0);
 }
 

@@ -1,0 +1,14 @@
+// The NIC profiles that exist, as the scenario language needs to know them.
+#pragma once
+
+#include "scenarios/lang/lab_loader.hpp"
+
+namespace simverbs::scenarios {
+
+/// Options for reading labs with the profiles of models/hca.
+[[nodiscard]] LabOptions lab_options();
+
+/// Checks the profile parameters that a lab sets, without building anything.
+void check_profiles(const LabSpec& lab, DiagnosticSink& sink);
+
+}  // namespace simverbs::scenarios

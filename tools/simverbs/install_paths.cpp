@@ -1,0 +1,50 @@
+#include "tools/simverbs/install_paths.hpp"
+
+#include <filesystem>
+#include <vector>
+
+#include "tools/simverbs/user_error.hpp"
+
+namespace simverbs::tools {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path executable_folder() {
+    std::error_code error;
+    const fs::path self = fs::read_symlink("/proc/self/exe", error);
+    return error ? fs::path{} : self.parent_path();
+}
+
+std::string first_existing(const char* what, const std::vector<fs::path>& places) {
+    for (const fs::path& place : places) {
+        std::error_code error;
+        if (!place.empty() && fs::exists(place, error)) return fs::weakly_canonical(place, error).string();
+    }
+    std::string tried;
+    for (const fs::path& place : places) tried += place.empty() ? "" : "\n  " + place.string();
+    throw UserError(std::string("cannot find ") + what + "; looked for:" + tried);
+}
+
+}  // namespace
+
+std::string preload_library() {
+    const fs::path here = executable_folder();
+    constexpr char kName[] = "libsimverbs-preload.so";
+    return first_existing("the preload library", {here / "../verbs_shim/client" / kName,  // build tree
+                                                  here / ".." / SIMVERBS_LIBDIR / "simverbs" / kName,
+                                                  fs::path(SIMVERBS_PREFIX) / SIMVERBS_LIBDIR / "simverbs" / kName});
+}
+
+std::string labs_folder() {
+    const fs::path here = executable_folder();
+    // Only a build tree may use the sources: what is installed depends on nothing but itself.
+    const bool in_build_tree = fs::exists(here / "../build.ninja");
+    return first_existing("the labs that come with simverbs",
+                          {in_build_tree ? fs::path(SIMVERBS_SOURCE_ROOT) / "scenarios/library/labs" : fs::path{},
+                           here / ".." / SIMVERBS_DATADIR / "simverbs/labs",
+                           fs::path(SIMVERBS_PREFIX) / SIMVERBS_DATADIR / "simverbs/labs"});
+}
+
+}  // namespace simverbs::tools

@@ -1,0 +1,13 @@
+// Where simverbs finds its own parts, in the build tree and when installed.
+#pragma once
+
+#include <string>
+
+namespace simverbs::tools {
+
+/// Absolute path of libsimverbs-preload.so. Throws UserError if it is nowhere.
+[[nodiscard]] std::string preload_library();
+/// Folder of the labs that come with simverbs. Throws UserError if it is nowhere.
+[[nodiscard]] std::string labs_folder();
+
+}  // namespace simverbs::tools

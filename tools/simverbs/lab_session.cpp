@@ -1,0 +1,147 @@
+#include "tools/simverbs/lab_session.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "models/fabric/fabric.hpp"
+#include "scenarios/build/known_profiles.hpp"
+#include "scenarios/build/lab_builder.hpp"
+#include "scenarios/lang/did_you_mean.hpp"
+#include "scenarios/lang/lab_library.hpp"
+#include "scenarios/lang/lab_loader.hpp"
+#include "tools/simverbs/install_paths.hpp"
+#include "tools/simverbs/user_error.hpp"
+
+namespace simverbs::tools {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+[[noreturn]] void report(const scenarios::DiagnosticSink& sink, const char* what) {
+    std::string text = sink.to_string();
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    throw UserError(std::string(what) + "\n" + text);
+}
+
+/// --set NAME=VALUE goes to every NIC, over what the lab's file says.
+void set_parameters(const std::vector<std::string>& parameters, scenarios::LabSpec& spec) {
+    for (const std::string& parameter : parameters) {
+        const size_t equals = parameter.find('=');
+        if (equals == std::string::npos || equals == 0)
+            throw UserError(fmt::format("--set {}: expected NAME=VALUE, e.g. 'wqe_process=200 ns'", parameter));
+        const std::string name = parameter.substr(0, equals);
+        for (scenarios::HostSpec& host : spec.hosts) {
+            for (scenarios::NicSpec& nic : host.nics)
+                nic.parameters.insert_or_assign(
+                    name, scenarios::ParameterOverride{parameter.substr(equals + 1), "--set " + name, {}, {}});
+        }
+    }
+}
+
+}  // namespace
+
+scenarios::LabSpec load_lab(const LabRequest& request) {
+    scenarios::DiagnosticSink sink;
+    const auto file =
+        scenarios::find_lab(request.lab.empty() ? scenarios::kDefaultLabName : request.lab, labs_folder(), sink);
+    if (!file) report(sink, "there is no such lab");
+    auto spec = scenarios::load_lab_file(*file, scenarios::lab_options(), sink);
+    if (!spec) report(sink, "the lab has mistakes");
+    if (request.seed) spec->seed = *request.seed;
+    if (request.clock) spec->clock = *request.clock;
+    set_parameters(request.parameters, *spec);
+    return *spec;
+}
+
+uint32_t host_index(const scenarios::LabSpec& spec, const std::string& name) {
+    const int index = spec.find_host(name);
+    if (index >= 0) return static_cast<uint32_t>(index);
+    std::vector<std::string_view> known;
+    for (const scenarios::HostSpec& host : spec.hosts) known.push_back(host.name);
+    std::string hint = scenarios::did_you_mean(name, known);
+    if (hint.empty()) {
+        hint = "its hosts are";
+        for (size_t i = 0; i < std::min<size_t>(known.size(), 10); ++i) hint += " " + std::string(known[i]);
+        if (known.size() > 10) hint += fmt::format(" … ({} in all)", known.size());
+    }
+    throw UserError(fmt::format("the lab '{}' has no host '{}'; {}", spec.name, name, hint));
+}
+
+struct LabSession::Parts {
+    scenarios::BuiltLab built;
+    std::unique_ptr<server::Lab> lab;
+    std::unique_ptr<fabric::Fabric> fabric;
+    bool captures = false;
+};
+
+LabSession::LabSession(const scenarios::LabSpec& spec, const LabRequest& request, server::LabObserver& observer)
+    : parts_(std::make_unique<Parts>()) {
+    scenarios::DiagnosticSink sink;
+    auto built = scenarios::build_lab(spec, sink);
+    if (!built) report(sink, "the lab cannot be built");
+    parts_->built = std::move(*built);
+    scenarios::BuiltLab& b = parts_->built;
+
+    server::LabConfig config;
+    config.name = spec.name;
+    config.seed = spec.seed;
+    config.explain = request.explain;
+    config.clock = spec.clock == scenarios::ClockKind::Wall ? protocol::ClockMode::Wall : protocol::ClockMode::Virtual;
+    for (size_t h = 0; h < spec.hosts.size(); ++h) {
+        server::HostConfig host{spec.hosts[h].name, b.hosts[h].ipv4, {}};
+        for (size_t n = 0; n < spec.hosts[h].nics.size(); ++n)
+            host.nics.push_back({spec.hosts[h].nics[n].device, b.hosts[h].netdevs[n]});
+        config.hosts.push_back(std::move(host));
+    }
+    parts_->lab = std::make_unique<server::Lab>(config, observer);
+    server::Lab& lab = *parts_->lab;
+
+    for (uint32_t h = 0; h < spec.hosts.size(); ++h) {
+        for (uint32_t n = 0; n < spec.hosts[h].nics.size(); ++n)
+            b.fabric.nics[b.hosts[h].first_nic + n].sink = &lab.sink(h, n);
+    }
+    sim::EngineConfig engine;
+    engine.seed = spec.seed;
+    parts_->fabric = std::make_unique<fabric::Fabric>(b.fabric, engine, &lab.memory());
+    fabric::Fabric& fabric = *parts_->fabric;
+
+    if (!request.pcap_folder.empty()) {
+        std::error_code error;
+        fs::create_directories(request.pcap_folder, error);
+        parts_->captures = true;
+    }
+    std::vector<std::vector<hca::Hca*>> hcas(spec.hosts.size());
+    for (size_t h = 0; h < spec.hosts.size(); ++h) {
+        for (size_t n = 0; n < spec.hosts[h].nics.size(); ++n) {
+            const size_t index = b.hosts[h].first_nic + n;
+            hcas[h].push_back(&fabric.nic(index));
+            for (int port = 1; parts_->captures && port <= spec.hosts[h].nics[n].ports; ++port) {
+                const std::string file = fmt::format("{}/{}-{}-{}.pcap", request.pcap_folder, spec.hosts[h].name,
+                                                     spec.hosts[h].nics[n].device, port);
+                const std::string problem = fabric.capture(index, static_cast<uint8_t>(port), file);
+                if (!problem.empty()) throw UserError(fmt::format("--pcap: {}: {}", file, problem));
+            }
+        }
+    }
+    lab.attach(fabric.engine(), *fabric.mover(), hcas);
+}
+
+LabSession::~LabSession() = default;
+
+server::Lab& LabSession::lab() noexcept {
+    return *parts_->lab;
+}
+
+void LabSession::flush_captures() {
+    if (parts_->captures) (void)parts_->fabric->flush_captures();
+}
+
+void LabSession::close_captures() {
+    if (!parts_->captures) return;
+    const std::string problem = parts_->fabric->close_captures();
+    if (!problem.empty()) throw std::runtime_error("the capture is not complete: " + problem);
+}
+
+}  // namespace simverbs::tools

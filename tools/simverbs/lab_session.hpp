@@ -1,0 +1,52 @@
+// A lab from its description to something that runs: engine, models, server.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenarios/lang/lab_spec.hpp"
+#include "verbs_shim/server/lab.hpp"
+
+namespace simverbs::tools {
+
+/// What the command line says about the lab.
+struct LabRequest {
+    std::string lab;  ///< name or file; empty: the default lab
+    std::optional<uint64_t> seed;
+    std::optional<scenarios::ClockKind> clock;
+    std::vector<std::string> parameters;  ///< "wqe_process=200 ns", for every NIC
+    std::string pcap_folder;              ///< empty: no capture
+    bool explain = false;
+};
+
+/// Finds, reads and checks the lab. Throws UserError with every diagnostic.
+[[nodiscard]] scenarios::LabSpec load_lab(const LabRequest& request);
+
+/// Index of the host of that name. Throws UserError with the nearest right name.
+[[nodiscard]] uint32_t host_index(const scenarios::LabSpec& spec, const std::string& name);
+
+/// Everything of a running lab, in the order of its making.
+class LabSession {
+  public:
+    /// Throws UserError (wrong parameters, capture folder) or std::runtime_error.
+    LabSession(const scenarios::LabSpec& spec, const LabRequest& request, server::LabObserver& observer);
+    ~LabSession();
+    LabSession(const LabSession&) = delete;
+    LabSession& operator=(const LabSession&) = delete;
+
+    [[nodiscard]] server::Lab& lab() noexcept;
+    /// Writes what was captured so far; call it now and then, or it stays in memory.
+    void flush_captures();
+    /// Captures are complete on disk after this.
+    void close_captures();
+
+  private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace simverbs::tools

@@ -1,0 +1,56 @@
+#include "tools/simverbs/up_state.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tools/simverbs/user_error.hpp"
+#include "verbs_shim/server/lab_block.hpp"
+
+namespace simverbs::tools {
+
+std::string up_state_file(const std::string& name) {
+    if (name.empty() || name.find('/') != std::string::npos || name.front() == '.')
+        throw UserError(fmt::format("'{}' is not a name for a lab", name));
+    return server::LabBlock::base_folder() + "/" + name + ".up";
+}
+
+void write_up_state(const UpState& state) {
+    const std::string file = up_state_file(state.name);
+    std::ofstream out(file + ".new");
+    out << state.pid << '\n' << state.socket << '\n';
+    for (const std::string& host : state.hosts) out << host << ' ';
+    out << '\n';
+    out.close();
+    std::filesystem::rename(file + ".new", file);
+}
+
+UpState read_up_state(const std::string& name) {
+    const std::string file = up_state_file(name);
+    std::ifstream in(file);
+    UpState state;
+    state.name = name;
+    if (!(in >> state.pid >> state.socket))
+        throw UserError(fmt::format("no lab '{}' is up; simverbs up LAB starts one", name));
+    for (std::string host; in >> host;) state.hosts.push_back(host);
+    if (::kill(state.pid, 0) != 0 || ::access(state.socket.c_str(), F_OK) != 0) {
+        ::unlink(file.c_str());
+        throw UserError(fmt::format("the lab '{}' has died; simverbs up LAB starts a new one", name));
+    }
+    return state;
+}
+
+bool is_up(const std::string& name) {
+    try {
+        (void)read_up_state(name);
+        return true;
+    } catch (const UserError&) {
+        return false;
+    }
+}
+
+}  // namespace simverbs::tools
