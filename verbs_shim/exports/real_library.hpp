@@ -25,5 +25,6 @@ Result call_real(Result (*)(Params...), const char* name, const char* version, A
 }  // namespace simverbs::client::exports
 
 /// Forwards the call of `fn`, whose default version in the real library is `version`.
-#define SIMVERBS_FORWARD(fn, version, ...) \
-    ::simverbs::client::exports::call_real(static_cast<decltype(&::fn)>(nullptr), #fn, version, ##__VA_ARGS__)
+#define SIMVERBS_FORWARD(fn, version, ...)                                             \
+    ::simverbs::client::exports::call_real(static_cast<decltype(&::fn)>(nullptr), #fn, \
+                                           version __VA_OPT__(, ) __VA_ARGS__)
