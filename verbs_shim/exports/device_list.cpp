@@ -53,7 +53,7 @@ ibv_device** make_device_list(int* num_devices, int& error) {
     if (real == nullptr) num_real = 0;
     const uint32_t ours = verbs::num_devices();
     const size_t entries = ours + static_cast<size_t>(num_real) + 1;
-    auto* const header = static_cast<ListHeader*>(std::calloc(1, sizeof(ListHeader) + entries * sizeof(ibv_device*)));
+    auto* const header = static_cast<ListHeader*>(std::calloc(1, sizeof(ListHeader) + entries * sizeof(void*)));
     if (header == nullptr) {
         error = ENOMEM;
         return nullptr;

@@ -59,7 +59,7 @@ void take_fds(const msghdr& m, Received& r) {
 
 /// One message from the socket: 0, or ENODEV when it has ended.
 int receive_one(Received& r) {
-    alignas(cmsghdr) uint8_t control[CMSG_SPACE(sizeof(int) * kMaxFds)];
+    alignas(cmsghdr) uint8_t control[CMSG_SPACE(sizeof(int) * kMaxFds)] = {};
     iovec iov{r.bytes, sizeof r.bytes};
     msghdr m{};
     m.msg_iov = &iov;

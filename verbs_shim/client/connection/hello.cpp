@@ -22,15 +22,15 @@ void complain(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 /// One line on stderr.
 void complain(const char* format, ...) {
-    char text[512];
-    std::memcpy(text, "simverbs: ", 10);
+    char text[512] = "simverbs: ";
+    constexpr size_t kPrefix = sizeof "simverbs: " - 1;
     va_list args;
     va_start(args, format);
-    int n = std::vsnprintf(text + 10, sizeof text - 11, format, args);
+    std::vsnprintf(text + kPrefix, sizeof text - kPrefix - 1, format, args);
     va_end(args);
-    if (n > static_cast<int>(sizeof text) - 12) n = static_cast<int>(sizeof text) - 12;
-    text[10 + n] = '\n';
-    raw_syscall(SYS_write, 2, as_argument(text), 11 + n);
+    const size_t length = std::strlen(text);
+    text[length] = '\n';
+    raw_syscall(SYS_write, 2, as_argument(text), static_cast<long>(length + 1));
 }
 
 uint32_t number_from_environment(const char* name) {
