@@ -126,7 +126,9 @@ void Device::on_delayed(const Delayed& what, sim::SimTime now) {
                 make_requester_ready(qp, now);
             return;
         case Delayed::Kind::Resume:
-            if (qp.state == QpState::Err) flush_receives(qp, now);
+            if (qp.state != QpState::Err) return;
+            flush_sends(qp, now);
+            flush_receives(qp, now);
             return;
     }
 }

@@ -28,6 +28,7 @@ class PacketPool;
 namespace simverbs::hca {
 
 class Device;
+class WorkSource;
 
 /// Who asks for a control operation, when, and whether it wants to know why it was refused.
 struct ControlContext {
@@ -114,6 +115,15 @@ struct NamedCounter {
     uint64_t value;
 };
 
+/// How a flow reaches its peer.
+struct FlowPath {
+    AhAttr ah;
+    uint32_t dest_qpn = 0;
+    Mtu mtu = Mtu::Mtu4096;
+    uint32_t first_psn = 0;
+    uint8_t timeout = 14, retry_cnt = 7, rnr_retry = 7, max_rd_atomic = 16;
+};
+
 /// More WRs of the same list follow: store, but ring no doorbell yet.
 enum class Doorbell : uint8_t { Ring, Hold };
 
@@ -189,6 +199,14 @@ class Hca final : public sim::Node {
                   Explanation* why = nullptr);
     int post_recv(uint32_t qp_num, const RecvWr& wr, sim::SimTime t, Explanation* why = nullptr);
     int post_srq_recv(SrqHandle srq, const RecvWr& wr, sim::SimTime t, Explanation* why = nullptr);
+
+    // ---- scenario flows: QPs without rings, CQs or memory, fed by a WorkSource (see transport/work_source.hpp)
+    /// A QP in RESET; `source` (not owned) may be null at the receiving end.
+    uint32_t create_flow(QpType type, WorkSource* source);
+    /// Connects a flow to its peer and starts it; both ends must be connected before the first message.
+    int connect_flow(const ControlContext& by, uint32_t qp_num, const FlowPath& path);
+    /// The source has work again at `t`.
+    void wake_flow(uint32_t qp_num, sim::SimTime t);
 
     /// Turns HostSink::on_memory_written on or off for a space.
     void watch_memory(host::AddressSpaceId space, bool on);

@@ -95,9 +95,14 @@ bool PayloadMover::dma_read(StreamId id, uint64_t upto) {
             if (space.readers.empty() || space.readers.back() != id) space.readers.push_back(id);
         }
     }
-    s.read_to = upto;
     // A write that is not visible to programs yet is visible to the adapter: its own reads see it.
-    if (overlaps_pending_write(s, from, upto)) stage(s);
+    if (overlaps_pending_write(s, from, upto)) {
+        stage(s);
+        stage_pending_under(s, from, upto);
+        s.read_to = upto;
+        stage(s, true);
+    }
+    s.read_to = upto;
     return !s.failed;
 }
 
@@ -129,8 +134,18 @@ void PayloadMover::unlist(StreamId id) {
     for (const MemoryRange& r : s.source) std::erase(space_of(r.space).readers, id);
 }
 
-/// Fixes the source bytes that have been read so far.
-void PayloadMover::stage(Stream& s) {
+/// Fixes the bytes of all pending writes to where [from, to) of `s` is read.
+void PayloadMover::stage_pending_under(const Stream& s, uint64_t from, uint64_t to) {
+    for_ranges(s, from, to, [this](const MemoryRange& r, uint64_t) {
+        for (const auto& run : space_of(r.space).runs)
+            if (run->va < r.va + r.length && r.va < run->va + run->length) stage(streams_[run->stream]);
+        return true;
+    });
+}
+
+/// Fixes the source bytes that have been read so far. No pending write lies over them, unless `overlay` says so: a
+/// write that comes to lie over bytes that were read before has fixed them first.
+void PayloadMover::stage(Stream& s, bool overlay) {
     if (s.staged_to >= s.read_to) return;
     const uint64_t bytes = s.read_to - s.staged_to;
     const size_t base = s.staged.size();
@@ -139,7 +154,7 @@ void PayloadMover::stage(Stream& s) {
         const std::span out(s.staged.data() + base + (offset - s.staged_to), r.length);
         Space& space = space_of(r.space);
         if (space.gone || !memory_->read(r.space, r.va, out)) return false;
-        overlay_pending(space, r.va, out);
+        if (overlay) overlay_pending(space, r.va, out);
         return true;
     });
     if (!ok) {
@@ -151,14 +166,13 @@ void PayloadMover::stage(Stream& s) {
 }
 
 /// Puts the bytes of pending writes over what memory holds.
-void PayloadMover::overlay_pending(Space& space, uint64_t va, std::span<uint8_t> out) {
+void PayloadMover::overlay_pending(const Space& space, uint64_t va, std::span<uint8_t> out) {
     if (va >= space.high || va + out.size() <= space.low) return;
     for (const auto& run : space.runs) {
         const uint64_t low = std::max(va, run->va);
         const uint64_t high = std::min(va + out.size(), run->va + run->length);
         if (low >= high) continue;
-        Stream& source = streams_[run->stream];
-        stage(source);
+        const Stream& source = streams_[run->stream];
         const uint64_t offset = run->offset + (low - run->va);
         if (!source.failed && offset >= source.staged_from)
             std::memcpy(out.data() + (low - va), source.staged.data() + (offset - source.staged_from), high - low);

@@ -143,8 +143,9 @@ class PayloadMover final : public wire::PayloadStreams {
     [[nodiscard]] bool overlaps_pending_write(const Stream& s, uint64_t from, uint64_t to);
     void stage_readers_of(Space& space, AddressSpaceId id, uint64_t va, uint64_t length);
     void settle(AddressSpaceId id, uint64_t va, uint64_t length);
-    void stage(Stream& s);
-    void overlay_pending(Space& space, uint64_t va, std::span<uint8_t> out);
+    void stage(Stream& s, bool overlay = false);
+    void stage_pending_under(const Stream& s, uint64_t from, uint64_t to);
+    void overlay_pending(const Space& space, uint64_t va, std::span<uint8_t> out);
     void apply_due(Space& space, AddressSpaceId id, sim::SimTime t);
     void write_out(Space& space, AddressSpaceId id, Run& run, uint64_t bytes);
     void unlist(StreamId id);

@@ -21,7 +21,7 @@ inline constexpr uint16_t kAckRequestInterval = 32;
                                                   sim::SimTime now) noexcept {
     if (now < r.next_message_at) return StartVerdict::WaitPace;
     if ((m.send_flags & kFence) != 0 && r.reads_outstanding > 0) return StartVerdict::WaitFence;
-    if (m.has_responses() && r.reads_outstanding >= max_rd_atomic) return StartVerdict::WaitReads;
+    if (m.has_responses() && max_rd_atomic > 0 && r.reads_outstanding >= max_rd_atomic) return StartVerdict::WaitReads;
     const bool takes_receive = m.opcode == WrOpcode::Send || m.opcode == WrOpcode::SendWithImm ||
                                m.opcode == WrOpcode::SendWithInv || m.opcode == WrOpcode::RdmaWriteWithImm;
     // Without credits one message may go, to ask, while nothing is outstanding.

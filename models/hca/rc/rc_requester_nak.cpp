@@ -50,8 +50,8 @@ void RcRequester::on_rnr_nak(const wire::Packet& packet, wire::Syndrome syndrome
         }
         --r_.rnr_retries;
     }
+    r_.rnr_wait = true;  // before the rewind: nothing goes out until the timer fires
     rewind(now);
-    r_.rnr_wait = true;
     r_.deadline = sim::SimTime::max();
     qp_.rnr_timer.set(now + sim::SimTime::ps(wire::rnr_timer_picoseconds(syndrome.value)));
 }

@@ -11,7 +11,7 @@ Device::LocalFault Device::open_message(Qp& qp, Message& m, uint32_t number, uin
     const SendWqe& w = v.wqes[slot];
     if (!operation_supported(qp.type, m.opcode)) return {Check::LocalOperation, 0, m.length, 0};
     if (m.length > attr.max_msg_sz) return {Check::LocalLength, 0, m.length, 0};
-    if (m.opcode == WrOpcode::RdmaRead && qp.max_rd_atomic == 0) return {Check::LocalOperation, 0, m.length, 0};
+    if (m.has_responses() && qp.max_rd_atomic == 0) return {Check::LocalOperation, 0, m.length, 0};
     if ((m.send_flags & kInline) != 0) {
         if (mover != nullptr && m.length > from) {
             const size_t at = slot * v.init.cap.max_inline_data + from;

@@ -126,6 +126,9 @@ void Device::transmit(Port& port, sim::SimTime now) {
         const sim::SimTime tail = now + port.egress.byte_time.of(entry.wire_bytes);
         port.busy_until = tail;
         port.rx.push({tail + timing.loopback, entry.packet});
+    } else if (!port.egress.wired()) [[unlikely]] {
+        ++port.counters.xmit_discards;
+        if (pool != nullptr) pool->release(node.shard(), entry.packet);
     } else {
         port.busy_until = port.egress.transmit(entry.packet, entry.wire_bytes, now);
     }
