@@ -139,6 +139,19 @@ void add_epoll_waits(turn::WaitSet& set, Description& d, int depth) noexcept {
     }
 }
 
+void remember_epoll(Description& d, int depth) noexcept {
+    InterestList* list = list_of(d);
+    for (uint32_t k = 0; list != nullptr && k < list->count; ++k) {
+        const Interest& i = list->items[k];
+        Description* target = find(i.fd);
+        if (target != nullptr && target->kind == FdKind::Epoll && depth < 5) {
+            remember_epoll(*target, depth + 1);
+        } else if (!i.disabled) {
+            remember_look(i.fd, to_poll(i.events));
+        }
+    }
+}
+
 void add_waits(turn::WaitSet& set, int fd, short wanted) noexcept {
     Description* d = find(fd);
     if (d != nullptr && d->kind == FdKind::Epoll) {
@@ -150,14 +163,24 @@ void add_waits(turn::WaitSet& set, int fd, short wanted) noexcept {
 
 /// Runs `scan` until it finds something or the deadline has come; `waits` adds what to wait for. Returns scan's count,
 /// 0 at the deadline, -1 with errno EINTR.
-template <typename Scan, typename Waits>
-int wait_loop(int64_t deadline_ps, const char* what, Scan&& scan, Waits&& waits) noexcept {
+template <typename Scan, typename Waits, typename Remember>
+int wait_loop(int64_t deadline_ps, const char* what, Scan&& scan, Waits&& waits, Remember&& remember) noexcept {
     turn::checkpoint();
+    const bool only_looks = deadline_ps <= turn::now_ps();
     turn::charge(kPollCallPs);
     for (;;) {
         const int n = scan();
-        if (n != 0) return n;
-        if (turn::now_ps() >= deadline_ps) return 0;
+        if (n != 0) {
+            note_found();
+            return n;
+        }
+        if (turn::now_ps() >= deadline_ps) {
+            if (only_looks) {
+                remember();
+                end_empty_look();
+            }
+            return only_looks ? scan() : 0;
+        }
         turn::WaitSet set(what);
         waits(set);
         if (deadline_ps != INT64_MAX) set.add_deadline(deadline_ps);
@@ -191,6 +214,10 @@ int poll_virtual(pollfd* fds, nfds_t count, int64_t deadline_ps) noexcept {
         [&](turn::WaitSet& set) {
             for (nfds_t i = 0; i < count; ++i)
                 if (fds[i].fd >= 0) add_waits(set, fds[i].fd, fds[i].events);
+        },
+        [&] {
+            for (nfds_t i = 0; i < count; ++i)
+                if (fds[i].fd >= 0) remember_look(fds[i].fd, fds[i].events);
         });
 }
 
@@ -235,6 +262,10 @@ int select_virtual(int count, fd_set* r, fd_set* w, fd_set* e, int64_t deadline_
         [&](turn::WaitSet& set) {
             for (int fd = 0; fd < limit; ++fd)
                 if (const short events = wanted(fd)) add_waits(set, fd, events);
+        },
+        [&] {
+            for (int fd = 0; fd < limit; ++fd)
+                if (const short events = wanted(fd)) remember_look(fd, events);
         });
     if (bad) errno = EBADF;
     return found;
@@ -371,7 +402,7 @@ int epoll_wait_virtual(int epfd, epoll_event* events, int room, int64_t deadline
     const turn::InShim in;
     return wait_loop(
         deadline_ps, "epoll_wait", [&] { return epoll_scan(*d, events, room); },
-        [&](turn::WaitSet& set) { add_epoll_waits(set, *d, 0); });
+        [&](turn::WaitSet& set) { add_epoll_waits(set, *d, 0); }, [&] { remember_epoll(*d, 0); });
 }
 
 bool is_epoll(int fd) noexcept {

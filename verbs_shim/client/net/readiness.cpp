@@ -12,6 +12,20 @@ namespace {
 
 constexpr short kReadEvents = POLLIN | POLLRDNORM | POLLRDBAND | POLLPRI | POLLRDHUP;
 
+constexpr uint32_t kRememberedLooks = 16;
+constexpr uint32_t kLooksBeforeWaiting = 16;
+
+struct Look {
+    int fd = -1;
+    short wanted = 0;
+};
+struct Looks {
+    Look items[kRememberedLooks];
+    uint32_t next = 0;
+    uint32_t in_a_row = 0;
+};
+thread_local constinit Looks looks;
+
 int64_t latency_of(FdKind kind) noexcept {
     switch (kind) {
         case FdKind::TcpStream:
@@ -125,6 +139,37 @@ int await_ready(int fd, Description* d, short wanted, int64_t deadline_ps, const
             const turn::Signals ran = turn::deliver_signals();
             if (ran == turn::Signals::Interrupt || (ran == turn::Signals::Restart && !restartable)) return EINTR;
         }
+    }
+}
+
+void remember_look(int fd, short wanted) noexcept {
+    Looks& l = looks;
+    bool known = false;
+    for (Look& one : l.items) known = known || (one.fd == fd && (one.wanted |= wanted) != 0);
+    if (!known) l.items[l.next++ % kRememberedLooks] = {fd, wanted};
+}
+
+void end_empty_look() noexcept {
+    if (++looks.in_a_row < kLooksBeforeWaiting) return;
+    turn::WaitSet set("looking at descriptors again and again");
+    set.add_flags(protocol::kWaitVisible | protocol::kWaitReadsClock);
+    add_empty_looks(set);
+    turn::wait(set);
+}
+
+void note_empty_look(int fd, short wanted) noexcept {
+    remember_look(fd, wanted);
+    end_empty_look();
+}
+
+void note_found() noexcept {
+    looks.in_a_row = 0;
+}
+
+void add_empty_looks(turn::WaitSet& set) noexcept {
+    for (const Look& one : looks.items) {
+        if (one.fd < 0) continue;
+        if (Description* d = peek(one.fd)) add_wait(set, one.fd, d, one.wanted);
     }
 }
 

@@ -21,6 +21,17 @@ void add_wait(turn::WaitSet& set, int fd, Description* d, short wanted) noexcept
 int await_ready(int fd, Description* d, short wanted, int64_t deadline_ps, const char* what,
                 bool restartable = true) noexcept;
 
+/// A look that must not block found nothing: remembers what was looked for, so that a program which polls completion
+/// queues and sockets in turns is woken by either. After a few looks in a row that found nothing it waits (rule 5).
+void note_empty_look(int fd, short wanted) noexcept;
+/// The same for one descriptor of several; end_empty_look() then counts the look as a whole.
+void remember_look(int fd, short wanted) noexcept;
+void end_empty_look() noexcept;
+/// Something was found: the next empty look is a first one again.
+void note_found() noexcept;
+/// Adds to `set` what this thread's last empty looks were for.
+void add_empty_looks(turn::WaitSet& set) noexcept;
+
 /// The lab knows that bytes are under way: waits (for real, briefly) until the kernel has them too.
 void settle(int fd, short wanted) noexcept;
 

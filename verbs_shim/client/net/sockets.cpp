@@ -232,8 +232,12 @@ ssize_t receive(int fd, msghdr* message, int flags) noexcept {
                 }
             }
         } else {
-            if ((ready_events(fd, d, POLLIN) & (POLLIN | POLLHUP | POLLERR)) == 0) return fail(EAGAIN);
+            if ((ready_events(fd, d, POLLIN) & (POLLIN | POLLHUP | POLLERR)) == 0) {
+                note_empty_look(fd, POLLIN);
+                return fail(EAGAIN);
+            }
         }
+        note_found();
     }
     n = real::recvmsg(fd, message, flags);
     if (n >= 0) {
@@ -434,8 +438,12 @@ SIMVERBS_INTERPOSE int accept4(int fd, sockaddr* address, socklen_t* length, int
             if (const int error = await_ready(fd, d, POLLIN, INT64_MAX, what)) return fail(error);
         } else {
             turn::checkpoint();
-            if ((ready_events(fd, d, POLLIN) & POLLIN) == 0) return fail(EAGAIN);
+            if ((ready_events(fd, d, POLLIN) & POLLIN) == 0) {
+                note_empty_look(fd, POLLIN);
+                return fail(EAGAIN);
+            }
         }
+        note_found();
         turn::object_set_aux(d->read_key, turn::object_aux(d->read_key) + 2);
         turn::charge(kSocketCallPs);
         return take_connection(fd, address, length, flags);

@@ -4,6 +4,7 @@
 
 #include "verbs_shim/client/connection/connection.hpp"
 #include "verbs_shim/client/connection/raw_syscall.hpp"
+#include "verbs_shim/client/net/readiness.hpp"
 #include "verbs_shim/client/turn/turn.hpp"
 #include "verbs_shim/client/verbs/doorbell.hpp"
 #include "verbs_shim/client/verbs/forgotten.hpp"
@@ -52,6 +53,7 @@ void wait_for_something(Cq& cq) {
     // Another thread of the program may tell this one to stop polling.
     const uint64_t sync = protocol::object_key(protocol::ObjectKind::ProcessSync, turn::process_index());
     set.add_object(sync, turn::object_value(sync), 0);
+    net::add_empty_looks(set);  // it may look at sockets in between
     switch (turn::wait(set)) {
         case turn::Woken::ServerGone:
             connection::note_server_gone();

@@ -7,6 +7,7 @@
 
 #include "verbs_shim/client/connection/connection.hpp"
 #include "verbs_shim/client/net/fd_table.hpp"
+#include "verbs_shim/client/net/readiness.hpp"
 #include "verbs_shim/client/spin/spin.hpp"
 #include "verbs_shim/client/turn/turn.hpp"
 
@@ -104,6 +105,7 @@ Description* forget(int fd) noexcept {
     return nullptr;
 }
 void release(Description*) noexcept {}
+void add_empty_looks(turn::WaitSet&) noexcept {}
 }  // namespace net
 
 }  // namespace simverbs::client
