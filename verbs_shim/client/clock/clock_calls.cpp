@@ -90,7 +90,9 @@ SIMVERBS_INTERPOSE int clock_getres(clockid_t clock_id, timespec* out) {
 SIMVERBS_INTERPOSE int gettimeofday(timeval* out, void* zone) {
     int64_t ns = 0;
     if (!simulated() || !read_ns(CLOCK_REALTIME, ns)) return real_gettimeofday(out, zone);
-    if (out != nullptr) *out = {ns / kNsPerSecond, ns % kNsPerSecond / 1000};
+    // glibc declares `out` nonnull; its own implementation accepts null, as programs do that want only the zone.
+    timeval* volatile const to = out;
+    if (to != nullptr) *to = {ns / kNsPerSecond, ns % kNsPerSecond / 1000};
     if (zone != nullptr) *static_cast<struct timezone*>(zone) = {};
     return 0;
 }

@@ -1,6 +1,7 @@
 #include "verbs_shim/client/process/children.hpp"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,6 +9,8 @@
 #include "verbs_shim/client/clock/clock.hpp"
 #include "verbs_shim/client/net/real.hpp"
 #include "verbs_shim/client/process/process.hpp"
+#include "verbs_shim/client/process/signal_table.hpp"
+#include "verbs_shim/client/turn/kernel.hpp"
 #include "verbs_shim/client/turn/start.hpp"
 #include "verbs_shim/client/turn/thread_state.hpp"
 #include "verbs_shim/protocol/messages.hpp"
@@ -23,6 +26,7 @@ struct Child {
     pid_t pid;  ///< 0: free entry
     uint32_t process;
     uint64_t seen;  ///< value of its exit object when it was made (indices are used again)
+    bool notified;  ///< the SIGCHLD of its end has been queued
 };
 constexpr uint32_t kMaxChildren = protocol::kMaxProcesses;
 Child g_children[kMaxChildren];
@@ -139,7 +143,7 @@ void add_child(pid_t pid, uint32_t slot) {
     const uint32_t process = turn::lab()->slots[slot].process;
     for (Child& c : g_children) {
         if (c.pid != 0) continue;
-        c = {pid, process, t_seen_at_reserve};
+        c = {pid, process, t_seen_at_reserve, false};
         const auto index = static_cast<uint32_t>(&c - g_children);
         if (index >= g_num_children) g_num_children = index + 1;
         return;
@@ -151,11 +155,44 @@ void forget_children() {
     g_num_children = 0;
 }
 
-void watch_children(turn::WaitSet& set) {
-    for (uint32_t i = 0; i < g_num_children; ++i) {
+bool awaits_child_signals() {
+    return g_num_children != 0 && has_program_handler(SIGCHLD);
+}
+
+void watch_children(protocol::Wait& wait) {
+    if (!awaits_child_signals()) return;
+    for (uint32_t i = 0; i < g_num_children && wait.num_items < protocol::kMaxWaitItems; ++i) {
         const Child& c = g_children[i];
-        if (c.pid != 0 && !can_be_seen(c)) set.add_object(exit_key(c.process), c.seen, kChildExitPs);
+        if (c.pid != 0 && !can_be_seen(c))
+            wait.items[wait.num_items++] = {protocol::WaitKind::Object, 0, exit_key(c.process), c.seen, kChildExitPs};
     }
+}
+
+bool keep_child_signal() {
+    return g_num_children != 0;
+}
+
+bool notify_ended_children() {
+    if (!awaits_child_signals()) return false;
+    bool any = false;
+    for (uint32_t i = 0; i < g_num_children; ++i) {
+        Child& c = g_children[i];
+        if (c.pid == 0 || c.notified || !can_be_seen(c)) continue;
+        // Blocked: the kernel's own is pending and comes when it is unblocked.
+        uint64_t blocked = 0;
+        kernel(SYS_rt_sigprocmask, SIG_BLOCK, nullptr, &blocked, sizeof blocked);
+        if ((blocked >> (SIGCHLD - 1) & 1) != 0) return any;
+        siginfo_t info{};
+        info.si_signo = SIGCHLD;
+        info.si_code = CLD_EXITED;
+        real_waitid(P_PID, static_cast<id_t>(c.pid), &info, WEXITED | WNOHANG | WNOWAIT);
+        info.si_signo = SIGCHLD;
+        info.si_pid = c.pid;
+        c.notified = true;
+        any = true;
+        turn::defer_signal(info);
+    }
+    return any;
 }
 
 }  // namespace simverbs::client::process
@@ -211,7 +248,9 @@ SIMVERBS_INTERPOSE int waitid(idtype_t type, id_t id, siginfo_t* info, int optio
             return rc;
         }
         turn::WaitSet set("waitid");
-        watch_children(set);
+        for (uint32_t i = 0; i < g_num_children; ++i)
+            if (matches(g_children[i], wanted))
+                set.add_object(exit_key(g_children[i].process), g_children[i].seen, kChildExitPs);
         const turn::Woken woken = turn::wait(set);
         if (woken == turn::Woken::ServerGone) return real_waitid(type, id, info, options);
         if (woken == turn::Woken::Interrupted && turn::deliver_signals() == turn::Signals::Interrupt) {

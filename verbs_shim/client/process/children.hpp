@@ -23,7 +23,14 @@ void add_child(pid_t pid, uint32_t slot);
 /// In the child of fork(): the parent's children are not its own.
 void forget_children();
 
-/// Adds the end of every living child to a wait.
-void watch_children(turn::WaitSet& set);
+/// SIGCHLD belongs to the moment at which the child's end can be seen in simulated time, not to when the kernel raised
+/// it. True: the kernel's is dropped because this process has children in the lab.
+bool keep_child_signal();
+/// Queues it for the program's handler when its time has come. True if it did.
+bool notify_ended_children();
+/// True if children are there whose end the program's handler wants to hear of.
+bool awaits_child_signals();
+/// Adds the ends of those children to a wait that any signal may end.
+void watch_children(protocol::Wait& wait);
 
 }  // namespace simverbs::client::process

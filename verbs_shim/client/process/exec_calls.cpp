@@ -9,6 +9,7 @@
 
 #include "verbs_shim/client/clock/timers.hpp"
 #include "verbs_shim/client/clock/tsc_trap.hpp"
+#include "verbs_shim/client/net/exit_ends.hpp"
 #include "verbs_shim/client/net/fd_table.hpp"
 #include "verbs_shim/client/net/real.hpp"
 #include "verbs_shim/client/process/children.hpp"
@@ -63,8 +64,6 @@ pid_t fork_into_lab() {
         turn::charge(kForkPs);
     } else {
         give_back_child(slot);
-        net::drop_all_ends(false);
-        net::retain_all_ends();
         guard.set_errno(error);
     }
     kernel(SYS_rt_sigprocmask, SIG_SETMASK, &mask, nullptr, sizeof mask);
@@ -91,7 +90,7 @@ int exec_into_lab(const char* path, char* const* argv, char* const* envp) {
         if (turn::active()) {
             turn::charge(kExecPs);
             turn::checkpoint();
-            if (kind == Executable::Dynamic) net::drop_all_ends(true);
+            if (kind == Executable::Dynamic) net::process_execs();
         }
         clock::release_tsc();  // the new image's loader reads it before we are there
         real_execve(path, argv, environment.get() != nullptr ? environment.get() : envp);

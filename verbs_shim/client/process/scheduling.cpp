@@ -1,10 +1,13 @@
 // sched_yield, signals to other processes, ending a process, and system calls made by number.
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
@@ -52,7 +55,22 @@ void yield_turn() {
     turn::g_process.yield_spinners.fetch_sub(1, std::memory_order_relaxed);
 }
 
-/// Gives a signal that was sent to a sleeping lab process time to arrive there, so that it happens under this turn.
+/// True if the process has ended (a zombie counts): the signal has killed it.
+bool has_ended(pid_t pid) {
+    char path[32], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    const long fd = kernel(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return true;
+    const long n = kernel(SYS_read, fd, text, sizeof text - 1);
+    kernel(SYS_close, fd);
+    if (n <= 0) return true;
+    text[n] = '\0';
+    const char* const state = strrchr(text, ')');
+    return state == nullptr || state[2] == 'Z' || state[2] == 'X';
+}
+
+/// Gives a signal that was sent to a sleeping lab process time to arrive there, so that it happens under this turn: it
+/// has ended the sleeper's wait, or the sleeper.
 void let_signal_arrive(pid_t pid) {
     protocol::LabShared& lab = *turn::lab();
     for (int round = 0; round < 200; ++round) {
@@ -63,6 +81,7 @@ void let_signal_arrive(pid_t pid) {
             if (process >= protocol::kMaxProcesses || lab.processes[process].pid != pid) continue;
             if ((s.slot_flags.load(std::memory_order_acquire) & protocol::kSlotInterrupted) != 0) return;
         }
+        if (has_ended(pid)) return;
         kernel(SYS_sched_yield);
     }
 }

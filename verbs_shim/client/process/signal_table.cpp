@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "verbs_shim/client/net/real.hpp"
+#include "verbs_shim/client/process/children.hpp"
 #include "verbs_shim/client/process/signal_mask.hpp"
 #include "verbs_shim/client/process/threads.hpp"
 #include "verbs_shim/client/spin/fault.hpp"
@@ -58,7 +59,9 @@ void call(const struct sigaction& a, int signal_number, siginfo_t* info, void* c
 
 void dispatch(int signal_number, siginfo_t* info, void* context) {
     const int saved = errno;
-    if (turn::must_defer_signals() && !is_synchronous(signal_number, *info)) {
+    if (signal_number == SIGCHLD && turn::active() && keep_child_signal()) {
+        // Queued when the child's end can be seen; if it already can, when the shim is left next.
+    } else if (turn::must_defer_signals() && !is_synchronous(signal_number, *info)) {
         turn::defer_signal(*info);
     } else {
         Entry& e = g_entries[signal_number];

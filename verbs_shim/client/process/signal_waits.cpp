@@ -72,11 +72,10 @@ int change_mask(int how, const sigset_t* set, sigset_t* old) {
     return 0;
 }
 
-/// Waits until a signal has been kept for this thread, a child ends (its SIGCHLD is there then), or the deadline.
+/// Waits until a signal has been kept for this thread, or the deadline.
 turn::Woken wait_for_signal(const char* what, int64_t deadline_ps) {
     turn::WaitSet set(what);
     set.add_deadline(deadline_ps);
-    watch_children(set);
     return turn::wait(set);
 }
 
@@ -116,7 +115,10 @@ int wait_in_set(const sigset_t* set, siginfo_t* info, int64_t deadline_ps) {
     }
     int result = -1, error = EAGAIN;
     for (;;) {
-        const int got = real_sigtimedwait(set, &taken, &none);
+        // A child's signal counts from when its end can be seen: not the one that is pending in the kernel.
+        sigset_t elsewhere = *set;
+        if (awaits_child_signals()) sigdelset(&elsewhere, SIGCHLD);
+        const int got = real_sigtimedwait(&elsewhere, &taken, &none);
         if (got > 0 || take_kept(bits, taken)) {
             result = taken.si_signo;
             break;
@@ -127,6 +129,7 @@ int wait_in_set(const sigset_t* set, siginfo_t* info, int64_t deadline_ps) {
             break;
         }
         const uint64_t before = kernel_mask(SIG_UNBLOCK, bits);
+        notify_ended_children();
         const turn::Woken woken = wait_for_signal("sigwait", deadline_ps);
         kernel_mask(SIG_SETMASK, before);
         if (take_kept(bits, taken)) {
@@ -149,6 +152,7 @@ int suspend(const sigset_t* mask, const char* what) {
     uint64_t before = 0;
     if (mask != nullptr) before = kernel_mask(SIG_SETMASK, to_bits(*mask) & ~kHiddenSignals);
     for (;;) {
+        notify_ended_children();
         // A signal that only ends the wait of a thread without a handler for it runs nothing: go on.
         if (turn::deliver_signals() != turn::Signals::None) break;
         if (wait_for_signal(what, clock::kNever) == turn::Woken::ServerGone) break;

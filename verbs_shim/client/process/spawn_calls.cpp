@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "verbs_shim/client/clock/tsc_trap.hpp"
-#include "verbs_shim/client/net/fd_table.hpp"
 #include "verbs_shim/client/net/real.hpp"
 #include "verbs_shim/client/process/children.hpp"
 #include "verbs_shim/client/process/environment.hpp"
@@ -34,15 +33,16 @@ namespace {
 int spawn_into_lab(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
                    const posix_spawnattr_t* attributes, char* const* argv, char* const* envp) {
     turn::InShim guard;
-    if (check_executable(path) == Executable::Static) {
+    const Executable kind = check_executable(path);
+    if (kind == Executable::Static) {
         complain_about_static(path);
         return ENOEXEC;
     }
+    if (kind == Executable::Unknown) return real_posix_spawn(pid, path, actions, attributes, argv, envp);
     const uint32_t slot = reserve_child();
     if (slot == protocol::kNoItem) return EAGAIN;
     const LabEnvironment environment(envp, slot);
     spin::before_syscall();
-    net::retain_all_ends();
     clock::release_tsc();  // the child inherits it, and its loader reads the counter before we are there
     pid_t child = -1;
     const int rc = real_posix_spawn(&child, path, actions, attributes, argv,
@@ -50,8 +50,6 @@ int spawn_into_lab(pid_t* pid, const char* path, const posix_spawn_file_actions_
     clock::trap_tsc();
     if (rc != 0) {
         give_back_child(slot);
-        net::drop_all_ends(false);
-        net::retain_all_ends();
         return rc;
     }
     add_child(child, slot);

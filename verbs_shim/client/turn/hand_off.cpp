@@ -98,8 +98,7 @@ void defer_signal(const siginfo_t& info) {
     if (n == kMaxPendingSignals) return;
     t.pending[n] = info;
     t.num_pending = n + 1;
-    // The end of a child is an event of simulated time: waits know it from the child's exit object (see wait()).
-    if (!t.waiting || info.si_signo == SIGCHLD) return;
+    if (!t.waiting) return;
     t.slot->slot_flags.fetch_or(protocol::kSlotInterrupted, std::memory_order_release);
     wake_server(*g_process.lab);
 }

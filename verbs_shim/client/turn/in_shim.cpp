@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "verbs_shim/client/clock/clock.hpp"
+#include "verbs_shim/client/process/children.hpp"
 #include "verbs_shim/client/process/signal_table.hpp"
 #include "verbs_shim/client/spin/spin.hpp"
 #include "verbs_shim/client/turn/kernel.hpp"
@@ -52,6 +53,7 @@ InShim::InShim() : saved_errno_(errno) {
 InShim::~InShim() {
     ThreadState& t = t_state;
     if (t.depth == 1 && t.slot != nullptr) {
+        if (process::awaits_child_signals()) process::notify_ended_children();
         if (t.num_pending != 0 || timer_is_due(t)) leave_shim();
         std::atomic_signal_fence(std::memory_order_seq_cst);
         t.slot->in_shim.store(0, std::memory_order_relaxed);

@@ -7,7 +7,7 @@
 
 #include "verbs_shim/client/clock/tsc_trap.hpp"
 #include "verbs_shim/client/connection/connection.hpp"
-#include "verbs_shim/client/net/fd_table.hpp"
+#include "verbs_shim/client/net/exit_ends.hpp"
 #include "verbs_shim/client/process/environment.hpp"
 #include "verbs_shim/client/process/randomness.hpp"
 #include "verbs_shim/client/process/signal_table.hpp"
@@ -76,7 +76,7 @@ void leave_lab(bool process_ends) {
     if (t.slot == nullptr) return;
     protocol::ThreadSlot& s = *t.slot;
     if (active()) {
-        if (process_ends) net::drop_all_ends(false);
+        if (process_ends) net::process_ends();
         rejoin_if_lost();
         if (g_process.yield_spinners.load(std::memory_order_relaxed) != 0) object_bump(yield_key());
     }

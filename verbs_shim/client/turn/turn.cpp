@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "verbs_shim/client/clock/clock.hpp"
+#include "verbs_shim/client/process/children.hpp"
 #include "verbs_shim/client/turn/thread_state.hpp"
 
 namespace simverbs::client::turn {
@@ -141,6 +142,7 @@ Woken wait(WaitSet& set, uint32_t* item) {
         }
         const int64_t timer = g_process.next_timer_ps.load(std::memory_order_relaxed);
         copy_wait(s.wait, set.w, timer < deadline ? timer : deadline);
+        process::watch_children(s.wait);
         if ((set.w.flags & protocol::kWaitVisible) != 0 && t.read_clock) s.wait.flags |= protocol::kWaitReadsClock;
         s.woken_by = protocol::kNoItem;
         s.woken_visible = 0;
@@ -150,6 +152,10 @@ Woken wait(WaitSet& set, uint32_t* item) {
             note_progress();
             if (item != nullptr) *item = s.woken_by;
             return Woken::Item;
+        }
+        if (s.woken_by != protocol::kNoItem) {  // a child has ended: its signal is due
+            if (process::notify_ended_children()) return Woken::Interrupted;
+            continue;
         }
         if (s.woken_visible != 0) {
             note_progress();
