@@ -1,4 +1,4 @@
-// The engine: windows, one node at a time, no global event queue (docs/architecture.md, "Time and order").
+// The engine: windows, one node at a time, no global event queue (docs/architecture.md, "Order and determinism").
 #pragma once
 
 #include <cstdint>
