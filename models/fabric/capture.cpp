@@ -30,7 +30,7 @@ void PortCapture::on_packet(sim::SimTime time, const wire::Packet& packet, link:
     } else {
         spec.payload_zeros = packet.payload_bytes;
     }
-    if (direction == link::Direction::In) time = ingress_.tail_time(packet);
+    if (direction == link::Direction::In) time = ingress_.tail_time(packet) - rx_pipeline_;
     Frame frame{time, direction, static_cast<uint32_t>(bytes_.size()), 0};
     bytes_.resize(bytes_.size() + kLargestFrame);
     const std::span out(bytes_.data() + frame.begin, kLargestFrame);

@@ -21,8 +21,13 @@ namespace simverbs::fabric {
 class PortCapture final : public link::PacketObserver {
   public:
     PortCapture(const hca::HcaPortConfig& port, const hca::NeighbourTable& neighbours, const wire::PacketPool& pool,
-                host::PayloadMover* mover, link::IngressPort ingress)
-        : port_(port), neighbours_(neighbours), pool_(pool), mover_(mover), ingress_(ingress) {}
+                host::PayloadMover* mover, link::IngressPort ingress, sim::SimTime rx_pipeline)
+        : port_(port),
+          neighbours_(neighbours),
+          pool_(pool),
+          mover_(mover),
+          ingress_(ingress),
+          rx_pipeline_(rx_pipeline) {}
 
     [[nodiscard]] std::string open(const std::string& path);
     void on_packet(sim::SimTime time, const wire::Packet& packet, link::Direction direction) override;
@@ -44,6 +49,7 @@ class PortCapture final : public link::PacketObserver {
     const wire::PacketPool& pool_;
     host::PayloadMover* mover_;
     link::IngressPort ingress_;
+    sim::SimTime rx_pipeline_;  ///< that the link's latency contains
     wire::PcapWriter writer_;
     std::vector<Frame> frames_;
     std::vector<uint8_t> bytes_;    ///< of the frames that wait for flush()

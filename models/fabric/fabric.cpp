@@ -122,6 +122,8 @@ void Fabric::wire_links(const FabricSpec& spec) {
                 ports.push_back(e.port);
                 end.node = nics_[e.index]->id();
                 end.path = spec.nics[e.index].path + "/" + std::to_string(e.port);
+                // As latency of the link it makes the engine's windows longer.
+                end.ingress_latency = spec.nics[e.index].profile->timing.rx_pipeline;
             }
             return end;
         };
@@ -169,7 +171,7 @@ void Fabric::route(const FabricSpec& spec) {
 std::string Fabric::capture(size_t nic, uint8_t port, const std::string& path) {
     NicPort& slot = nic_ports_.at(nic).at(port - 1U);
     auto tap = std::make_unique<PortCapture>(nics_[nic]->config().ports[port - 1U], neighbours_, pool_, mover_.get(),
-                                             slot.wiring.ingress);
+                                             slot.wiring.ingress, nics_[nic]->profile().timing.rx_pipeline);
     if (std::string error = tap->open(path); !error.empty()) return error;
     observe(nic, port, *tap);
     for (const auto& every : nics_) every->set_wire_detail(true);

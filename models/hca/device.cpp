@@ -124,6 +124,9 @@ void Hca::run_window(sim::SimTime end) {
 sim::SimTime Hca::next_event_time() const {
     return device_->next_event_time();
 }
+void Hca::wake_self(sim::SimTime t) {
+    activity().wake(id(), t);
+}
 const HcaConfig& Hca::config() const noexcept {
     return device_->config;
 }

@@ -36,7 +36,7 @@ struct HcaTiming {
     uint32_t prefetch_bytes = 0;      ///< payload DMA reads outstanding at most
     sim::SimTime wqe_process;         ///< WQE in the adapter to its first packet ready for the pipeline
     sim::SimTime tx_pipeline;         ///< packet ready to first bit on the wire
-    sim::SimTime rx_pipeline;         ///< tail on the wire to transport processing done
+    sim::SimTime rx_pipeline;         ///< tail on the wire to transport processing; part of the link's latency
     sim::SimTime ack_generation;      ///< request processed to its ACK ready for the wire
     sim::SimTime cqe_process;         ///< decision to complete to the CQE's posted write
     sim::SimTime atomic_unit;         ///< read-modify-write of host memory, PCIe included

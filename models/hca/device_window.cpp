@@ -10,10 +10,12 @@ namespace {
 /// Sources of events, in the order of EventPhase; within a phase in this order, ports by number.
 enum class Source : uint8_t { Wire, Faults, Received, Delayed, HostRead, Timer, Atomic, Transmit, None };
 
-sim::SimTime next_wire_time(const Port& port, sim::SimTime rx_pipeline) noexcept {
+/// When the transport sees the wire's next packet: its tail is in, and the receive pipeline, which the link's latency
+/// counts, is behind it.
+sim::SimTime next_wire_time(const Port& port) noexcept {
     if (!port.ingress.wired() || port.ingress.faults != nullptr || port.ingress.channel->empty())
         return sim::SimTime::max();
-    return port.ingress.tail_time(port.ingress.channel->front()) + rx_pipeline;
+    return port.ingress.tail_time(port.ingress.channel->front());
 }
 
 sim::SimTime next_fault_time(const Port& port) noexcept {
@@ -26,6 +28,9 @@ void Device::run_window(sim::SimTime end) {
     running = true;
     if (mover != nullptr) mover->set_safe_time(node.engine().frontier() - timing.mmio_write);
     const size_t port_count = ports.size();
+    for (const auto& port : ports)
+        if (port->wire_at == sim::SimTime::max()) port->wire_at = next_wire_time(*port);
+    sim::SimTime next = sim::SimTime::max();
     for (;;) {
         sim::SimTime best = sim::SimTime::max();
         Source source = Source::None;
@@ -39,28 +44,34 @@ void Device::run_window(sim::SimTime end) {
         };
         for (size_t p = 0; p < port_count; ++p) {
             const Port& port = *ports[p];
-            consider(next_wire_time(port, timing.rx_pipeline), Source::Wire, p);
-            consider(next_fault_time(port), Source::Faults, p);
+            consider(port.wire_at, Source::Wire, p);
+            if (port.ingress.faults != nullptr) [[unlikely]]
+                consider(port.ingress.next_time(), Source::Faults, p);
             consider(port.rx.head_time(), Source::Received, p);
         }
         consider(delayed.next_time(), Source::Delayed, 0);
         consider(host_port.next_completion(), Source::HostRead, 0);
         consider(timers.next_time(), Source::Timer, 0);
         consider(atomics.next_time(), Source::Atomic, 0);
-        for (size_t p = 0; p < port_count; ++p) consider(next_transmit(*ports[p]), Source::Transmit, p);
-        if (best >= end) break;
+        for (size_t p = 0; p < port_count; ++p) consider(ports[p]->transmit_at, Source::Transmit, p);
+        if (best >= end) {
+            next = best;
+            break;
+        }
         now_running = best;
         Port& port = *ports[which];
         switch (source) {
             case Source::Wire: {
                 wire::Packet packet;
-                if (port.ingress.pop(packet, node.shard())) on_packet(port, packet, best);
+                const bool taken = port.ingress.pop(packet, node.shard());
+                port.wire_at = next_wire_time(port);
+                if (taken) on_packet(port, packet, best);
                 break;
             }
             case Source::Faults: {
                 wire::Packet packet;
                 if (!port.ingress.pop(packet, node.shard())) break;
-                const sim::SimTime at = port.ingress.tail_time(packet) + timing.rx_pipeline;
+                const sim::SimTime at = port.ingress.tail_time(packet);
                 port.last_rx = std::max(at, port.last_rx);
                 port.rx.push({port.last_rx, packet});
                 break;
@@ -91,16 +102,14 @@ void Device::run_window(sim::SimTime end) {
         }
     }
     running = false;
-    const sim::SimTime next = next_event_time();
-    if (next < sim::SimTime::max()) node.engine().wake(node.id(), next);
+    if (next < sim::SimTime::max()) node.wake_self(next);
 }
 
 sim::SimTime Device::next_event_time() const {
     sim::SimTime t =
         std::min({delayed.next_time(), host_port.next_completion(), timers.next_time(), atomics.next_time()});
     for (const auto& p : ports)
-        t = std::min(
-            {t, next_wire_time(*p, timing.rx_pipeline), next_fault_time(*p), p->rx.head_time(), next_transmit(*p)});
+        t = std::min({t, next_wire_time(*p), next_fault_time(*p), p->rx.head_time(), next_transmit(*p)});
     return t;
 }
 

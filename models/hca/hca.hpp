@@ -139,6 +139,8 @@ class Hca final : public sim::Node {
     // ---- engine
     void run_window(sim::SimTime end) override;
     [[nodiscard]] sim::SimTime next_event_time() const override;
+    /// For the implementation: run me again at `t`, from inside a window.
+    void wake_self(sim::SimTime t);
 
     [[nodiscard]] const HcaConfig& config() const noexcept;
     [[nodiscard]] const DeviceProfile& profile() const noexcept;

@@ -67,6 +67,9 @@ struct Port {
     // from the wire: packets that came through faults, or through the loopback
     sim::LinkRing<RxEntry, &RxEntry::at> rx;
     sim::SimTime last_rx;
+    // times of the port's next events, kept up to date by whoever changes them
+    sim::SimTime wire_at = sim::SimTime::max();  ///< the wire's next packet at the transport; max(): look
+    sim::SimTime transmit_at = sim::SimTime::max();
     PortCounters counters;
     HwCounters hw;
 };

@@ -25,10 +25,10 @@ constexpr HcaTiming timing() noexcept {
     t.pcie_read_rate =
         sim::BitRate::mbps(105500);  // PCIe 3.0 x16, MPS 256: reads 105.5, writes 104.0 Gb/s (pcie-bench model)
     t.pcie_write_rate = sim::BitRate::mbps(104000);
-    t.prefetch_bytes = 64 << 10;              // covers (pcie_read + tx_pipeline) at line rate twice
-    t.wqe_process = sim::SimTime::ns(65);     // share of the whole
-    t.tx_pipeline = sim::SimTime::ns(150);    // share of the whole
-    t.rx_pipeline = sim::SimTime::ns(162);    // share of the whole
+    t.prefetch_bytes = 20 << 10;            // what flies during pcie_read and tx_pipeline at line rate, and two packets
+    t.wqe_process = sim::SimTime::ns(65);   // share of the whole
+    t.tx_pipeline = sim::SimTime::ns(150);  // share of the whole
+    t.rx_pipeline = sim::SimTime::ns(162);  // share of the whole
     t.ack_generation = sim::SimTime::ns(60);  // share of the whole; ACKs do not touch the host
     t.cqe_process = sim::SimTime::ns(10);     // share of the whole
     t.atomic_unit = sim::SimTime::ns(650);    // a PCIe round trip plus the write; one at a time

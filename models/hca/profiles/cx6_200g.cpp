@@ -26,10 +26,10 @@ constexpr HcaTiming timing() noexcept {
     t.pcie_read_rate = sim::BitRate::mbps(195750);  // the two bandwidths give 195.75 Gb/s and 73 ns a message; PCIe 4.0
                                                     // x16 models 196.7 reading, 207.9 writing
     t.pcie_write_rate = sim::BitRate::mbps(207900);
-    t.prefetch_bytes = 96 << 10;              // covers (pcie_read + tx_pipeline) at line rate twice
-    t.wqe_process = sim::SimTime::ns(65);     // share of the whole
-    t.tx_pipeline = sim::SimTime::ns(170);    // share of the whole
-    t.rx_pipeline = sim::SimTime::ns(180);    // share of the whole
+    t.prefetch_bytes = 32 << 10;            // what flies during pcie_read and tx_pipeline at line rate, and two packets
+    t.wqe_process = sim::SimTime::ns(65);   // share of the whole
+    t.tx_pipeline = sim::SimTime::ns(170);  // share of the whole
+    t.rx_pipeline = sim::SimTime::ns(180);  // share of the whole
     t.ack_generation = sim::SimTime::ns(60);  // share of the whole; ACKs do not touch the host
     t.cqe_process = sim::SimTime::ns(16);     // share of the whole
     t.atomic_unit = sim::SimTime::ns(700);    // a PCIe round trip plus the write; one at a time

@@ -24,10 +24,10 @@ constexpr HcaTiming timing() noexcept {
         sim::SimTime::ns(318);  // posted write, visible to a polling CPU in the last-level cache: share of the whole
     t.pcie_read_rate = sim::BitRate::mbps(421800);  // PCIe 5.0 x16: reads 421.8, writes 415.8 Gb/s (pcie-bench model)
     t.pcie_write_rate = sim::BitRate::mbps(415800);
-    t.prefetch_bytes = 192 << 10;             // covers (pcie_read + tx_pipeline) at line rate twice
-    t.wqe_process = sim::SimTime::ns(60);     // share of the whole
-    t.tx_pipeline = sim::SimTime::ns(200);    // share of the whole
-    t.rx_pipeline = sim::SimTime::ns(228);    // share of the whole
+    t.prefetch_bytes = 56 << 10;            // what flies during pcie_read and tx_pipeline at line rate, and two packets
+    t.wqe_process = sim::SimTime::ns(60);   // share of the whole
+    t.tx_pipeline = sim::SimTime::ns(200);  // share of the whole
+    t.rx_pipeline = sim::SimTime::ns(228);  // share of the whole
     t.ack_generation = sim::SimTime::ns(60);  // share of the whole; ACKs do not touch the host
     t.cqe_process = sim::SimTime::ns(16);     // share of the whole
     t.atomic_unit = sim::SimTime::ns(700);    // a PCIe round trip plus the write; one at a time

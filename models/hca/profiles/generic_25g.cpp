@@ -16,10 +16,10 @@ constexpr HcaTiming timing() noexcept {
         sim::SimTime::ns(350);  // posted write, visible to a polling CPU in the last-level cache: share of the whole
     t.pcie_read_rate = sim::BitRate::mbps(50000);  // PCIe 3.0 x8: half of x16 (pcie-bench model)
     t.pcie_write_rate = sim::BitRate::mbps(50000);
-    t.prefetch_bytes = 32 << 10;               // covers (pcie_read + tx_pipeline) at line rate twice
-    t.wqe_process = sim::SimTime::ns(150);     // share of the whole
-    t.tx_pipeline = sim::SimTime::ns(300);     // share of the whole
-    t.rx_pipeline = sim::SimTime::ns(300);     // share of the whole
+    t.prefetch_bytes = 16 << 10;            // what flies during pcie_read and tx_pipeline at line rate, and two packets
+    t.wqe_process = sim::SimTime::ns(150);  // share of the whole
+    t.tx_pipeline = sim::SimTime::ns(300);  // share of the whole
+    t.rx_pipeline = sim::SimTime::ns(300);  // share of the whole
     t.ack_generation = sim::SimTime::ns(150);  // share of the whole; ACKs do not touch the host
     t.cqe_process = sim::SimTime::ns(50);      // share of the whole
     t.atomic_unit = sim::SimTime::ns(900);     // a PCIe round trip plus the write; one at a time

@@ -30,10 +30,10 @@ constexpr HcaTiming timing() noexcept {
     t.pcie_write = sim::SimTime::ns(50);             // chosen
     t.pcie_read_rate = sim::BitRate::mbps(8000000);  // ten times the fastest link
     t.pcie_write_rate = sim::BitRate::mbps(8000000);
-    t.prefetch_bytes = 256 << 10;              // covers (pcie_read + tx_pipeline) at line rate twice
-    t.wqe_process = sim::SimTime::ns(5);       // share of the whole
-    t.tx_pipeline = sim::SimTime::ns(20);      // share of the whole
-    t.rx_pipeline = sim::SimTime::ns(20);      // share of the whole
+    t.prefetch_bytes = 24 << 10;           // what flies during pcie_read and tx_pipeline at line rate, and two packets
+    t.wqe_process = sim::SimTime::ns(5);   // share of the whole
+    t.tx_pipeline = sim::SimTime::ns(20);  // share of the whole
+    t.rx_pipeline = sim::SimTime::ns(20);  // share of the whole
     t.ack_generation = sim::SimTime::ns(5);    // share of the whole; ACKs do not touch the host
     t.cqe_process = sim::SimTime::ns(5);       // chosen
     t.atomic_unit = sim::SimTime::ns(20);      // chosen

@@ -81,6 +81,7 @@ void Device::enqueue(Port& port, TxEntry& entry, uint32_t dma_bytes, sim::SimTim
         entry.ready = std::max(now + timing.tx_pipeline, entry.not_before);
     }
     port.data.push(entry);
+    port.transmit_at = next_transmit(port);
 }
 
 void Device::on_read_completion(host::ReadTag tag, sim::SimTime now) {
@@ -97,6 +98,7 @@ void Device::on_read_completion(host::ReadTag tag, sim::SimTime now) {
     while (port.data.at(port.unread).ready != sim::SimTime::max()) ++port.unread;
     TxEntry& entry = port.data.at(port.unread++);
     entry.ready = std::max(now + timing.tx_pipeline, entry.not_before);
+    port.transmit_at = next_transmit(port);
 }
 
 void Device::fetch_wqes(const Qp& qp, const Delayed& what, sim::SimTime now) {
@@ -132,6 +134,7 @@ void Device::transmit(Port& port, sim::SimTime now) {
     } else {
         port.busy_until = port.egress.transmit(entry.packet, entry.wire_bytes, now);
     }
+    port.transmit_at = next_transmit(port);
     switch (entry.kind) {
         case TxKind::Request:
             if (entry.arms_timer) RcRequester(*this, qp).on_sent(now);
@@ -179,6 +182,7 @@ void Device::enqueue_ack(Qp& qp, uint8_t syndrome, wire::Psn psn, sim::SimTime n
     entry.ready = now + timing.ack_generation;
     rs.ack_number = port.acks.push(entry);
     rs.ack_queued = positive;
+    port.transmit_at = next_transmit(port);
 }
 
 }  // namespace simverbs::hca
