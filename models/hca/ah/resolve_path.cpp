@@ -80,9 +80,9 @@ int Device::resolve_path(const ControlContext& by, const AhAttr& ah, uint8_t por
             e.given = "0";
             e.advice = "set is_global = 1 and fill in grh (e.g. the -g option of ibv_rc_pingpong)";
         });
+    // The table is as long as an 8-bit index reaches: an entry that is not configured is empty.
     if (ah.is_global && ah.sgid_index >= port.gids.size()) {
-        const bool beyond = ah.sgid_index >= kGidTableLength;
-        return refuse(by, beyond ? EINVAL : ENODATA, Rule::GidIndexInvalid, [&](Explanation& e) {
+        return refuse(by, ENODATA, Rule::GidIndexInvalid, [&](Explanation& e) {
             e.attribute = "ah_attr.grh.sgid_index";
             e.required = "an entry of the port's GID table, 0 to " + std::to_string(port.gids.size() - 1);
             e.given = std::to_string(ah.sgid_index);
