@@ -22,24 +22,27 @@ class YieldWait {
             return false;
         }
         int64_t began = now();
-        for (int i = 1; i <= kRounds; ++i) {
+        for (int i = 0; i < kRounds; ++i) {
             ::sched_yield();
-            if (ready()) return true;
-            if (i % 8 != 0) continue;
+            const bool done = ready();
             const int64_t t = now();
-            if (t - began > kTooLongNs) {
-                sleep_at_once_ = kSleepTimes;
-                return false;
+            if (t - began > kTooLongNs) {  // also if it was worth it this time: it was paid for dearly
+                sleep_at_once_ = penalty_;
+                penalty_ = penalty_ < kMostSleepTimes ? penalty_ * 2 : kMostSleepTimes;
+                return done;
             }
+            if (done) return true;
             began = t;
         }
+        penalty_ = kSleepTimes;
         return false;
     }
 
   private:
     static constexpr int kRounds = 64;
-    static constexpr int64_t kTooLongNs = 100'000;  ///< eight yields that took this long: the core is wanted
-    static constexpr uint32_t kSleepTimes = 1000;
+    static constexpr int64_t kTooLongNs = 100'000;  ///< a yield that took this long: the core is wanted
+    static constexpr uint32_t kSleepTimes = 1000;   ///< doubled while yields stay bad, up to …
+    static constexpr uint32_t kMostSleepTimes = 64'000;
 
     static int64_t now() {
         timespec t{};
@@ -48,6 +51,7 @@ class YieldWait {
     }
 
     uint32_t sleep_at_once_ = 0;
+    uint32_t penalty_ = kSleepTimes;
 };
 
 }  // namespace simverbs::server

@@ -44,15 +44,10 @@ void yield_turn() {
         turn::checkpoint();
         return;
     }
-    if (yields == 1) turn::object_bump(turn::yield_key());
     turn::WaitSet set("sched_yield in a loop");
     set.add_flags(protocol::kWaitVisible | protocol::kWaitReadsClock);
     if (contended(false)) set.add_object(turn::yield_key(), turn::object_value(turn::yield_key()), 0);
-    turn::g_process.yield_spinners.fetch_add(1, std::memory_order_relaxed);
-    t.spinning = true;
     turn::wait(set);
-    t.spinning = false;
-    turn::g_process.yield_spinners.fetch_sub(1, std::memory_order_relaxed);
 }
 
 /// True if the process has ended (a zombie counts): the signal has killed it.

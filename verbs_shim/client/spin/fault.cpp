@@ -102,17 +102,8 @@ void wait_for_change(uint64_t rip, uint64_t address) {
              static_cast<unsigned long long>(rip));
     turn::WaitSet set(what);
     set.add_flags(protocol::kWaitVisible | protocol::kWaitMemory);
-    const bool threads = process::contended(false);
-    if (threads) {
-        set.add_object(turn::yield_key(), turn::object_value(turn::yield_key()), 0);
-        turn::g_process.yield_spinners.fetch_add(1, std::memory_order_relaxed);
-        t_state.spinning = true;
-    }
+    if (process::contended(false)) set.add_object(turn::yield_key(), turn::object_value(turn::yield_key()), 0);
     turn::wait(set);
-    if (threads) {
-        t_state.spinning = false;
-        turn::g_process.yield_spinners.fetch_sub(1, std::memory_order_relaxed);
-    }
 }
 
 bool handle_fault(int signal_number, const siginfo_t* info, void* context) {

@@ -35,7 +35,7 @@ int64_t real_monotonic_ns() {
 }
 
 uint64_t yield_key() {
-    return object_key(protocol::ObjectKind::ProcessSync, (uint64_t{1} << 40) | g_process.process);
+    return object_key(protocol::ObjectKind::ProcessSync, g_process.process);
 }
 
 void lose_server() {
@@ -53,7 +53,7 @@ bool hand_off(Yield yield) {
     LabShared& lab = *g_process.lab;
     ThreadSlot& s = *t.slot;
     if (server_gone()) return false;
-    if (!t.spinning && g_process.yield_spinners.load(std::memory_order_relaxed) != 0) object_bump(yield_key());
+    if (yield != Yield::Wait && g_process.threads.load(std::memory_order_relaxed) > 1) object_bump(yield_key());
 
     s.yield = static_cast<uint32_t>(yield);
     t.waiting = true;

@@ -7,6 +7,13 @@ namespace simverbs::client::turn {
 
 using protocol::SharedObject;
 
+namespace {
+
+/// No reader of the lab's objects hears of a change earlier than this (latencies of waits are at least about that).
+constexpr int64_t kAfterBumpPs = 1'000'000;
+
+}  // namespace
+
 SharedObject* object_find(uint64_t key, bool create) {
     if (g_process.lab == nullptr || key == 0) return nullptr;
     SharedObject* const objects = g_process.lab->objects;
@@ -43,6 +50,9 @@ void object_bump(uint64_t key, uint64_t by) {
     const int64_t now = now_ps();
     if (now > o->stamp_ps.load(std::memory_order_relaxed)) o->stamp_ps.store(now, std::memory_order_release);
     o->value.fetch_add(by, std::memory_order_acq_rel);
+    // Whoever waits for it is ready soon: the horizon of this turn was reckoned without them.
+    if (active() && key != yield_key() && t_state.slot->horizon_ps > now + kAfterBumpPs)
+        t_state.slot->horizon_ps = now + kAfterBumpPs;
 }
 
 void object_set_aux(uint64_t key, uint64_t aux) {

@@ -78,7 +78,7 @@ void leave_lab(bool process_ends) {
     if (active()) {
         if (process_ends) net::process_ends();
         rejoin_if_lost();
-        if (g_process.yield_spinners.load(std::memory_order_relaxed) != 0) object_bump(yield_key());
+        object_bump(yield_key());
     }
     t.depth = 1;  // from here on signals of the program find no turn to run in
     s.in_shim.store(1, std::memory_order_relaxed);
@@ -116,7 +116,6 @@ void start() {
 void start_child(uint32_t slot) {
     t_state = ThreadState{};
     g_process.threads.store(0, std::memory_order_relaxed);
-    g_process.yield_spinners.store(0, std::memory_order_relaxed);
     g_process.next_timer_ps.store(INT64_MAX, std::memory_order_relaxed);
     g_process.virtual_clock.store(false, std::memory_order_relaxed);
     if (!connection::hello(slot)) {

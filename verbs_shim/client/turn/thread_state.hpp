@@ -22,7 +22,7 @@ struct ThreadState {
     uint32_t reads_in_a_row;     ///< clock reads with no other call of the shim between
     uint32_t yields_in_a_row;    ///< sched_yield calls with nothing else between
     uint32_t overflow_steps;     ///< waits in a row on sets that were too large
-    bool spinning;               ///< waits in sched_yield: giving up its turn changes nothing for others
+    uint32_t idle_wakes;         ///< waits of a spinner in a row that only another thread ended
     int64_t began_ps;            ///< clock at its first turn
     int64_t post_limit_ps;       ///< the clock may not pass this without a yield (rule 4)
     // Signals that came while the thread was inside the shim or without the turn.
@@ -41,7 +41,6 @@ struct ProcessState {
     int64_t began_ps = 0;                           ///< clock of its first thread's first turn
     int64_t gone_clock_ps = 0;                      ///< latest clock when the server was lost …
     int64_t gone_real_ns = 0;                       ///< … and CLOCK_MONOTONIC then: time goes on from there
-    std::atomic<uint32_t> yield_spinners{0};        ///< threads that wait for another thread of this process to run
     std::atomic<uint32_t> threads{0};               ///< living threads that take part in the turn protocol
     std::atomic<int64_t> next_timer_ps{INT64_MAX};  ///< earliest alarm or timer (rule 11)
 };
@@ -61,7 +60,8 @@ void leave_shim();
 /// The server is dead: from here on calls fail and clocks run in real time.
 void lose_server();
 
-/// Key that grows whenever a thread of this process gives up its turn while others spin on sched_yield.
+/// Key that grows whenever a thread of a process with several of them has run: what spinners of the process wait for,
+/// because plain memory that another thread writes announces nothing.
 uint64_t yield_key();
 
 /// True if a signal of the program must be handled later: the thread is in the shim or has no turn.

@@ -33,6 +33,31 @@ void copy_wait(protocol::Wait& to, const protocol::Wait& from, int64_t deadline_
     memcpy(to.what, from.what, sizeof to.what);
 }
 
+/// Two spinners of one process must not wake each other for ever: after this many waits in a row that nothing but
+/// another thread's turn ended, a thread is taken to have changed nothing.
+constexpr uint32_t kMaxIdleWakes = 3;
+
+/// This thread has run: spinners of its process look again. Its own wait does not end by that.
+void tell_other_threads(ThreadState& t, protocol::Wait& w) {
+    if (g_process.threads.load(std::memory_order_relaxed) <= 1) return;
+    const bool spins = (w.flags & protocol::kWaitVisible) != 0;
+    // Its clock goes on in steps: what it waits for may be in plain memory.
+    if (spins) w.flags |= protocol::kWaitReadsClock;
+    if (spins && t.idle_wakes >= kMaxIdleWakes) return;
+    const uint64_t key = yield_key();
+    object_bump(key);
+    for (uint32_t i = 0; i < w.num_items; ++i)
+        if (w.items[i].key == key) w.items[i].value = object_value(key);
+}
+
+/// `item` ended a wait: was it only that another thread has run?
+void note_woken_by(ThreadState& t, const protocol::WaitItem& item) {
+    if (item.key == yield_key())
+        ++t.idle_wakes;
+    else
+        note_progress();
+}
+
 }  // namespace
 
 bool active() {
@@ -96,6 +121,7 @@ void note_post(int64_t latency_ps) {
 void note_progress() {
     t_state.read_clock = false;
     t_state.overflow_steps = 0;
+    t_state.idle_wakes = 0;
 }
 
 WaitSet::WaitSet(const char* what) {
@@ -143,13 +169,14 @@ Woken wait(WaitSet& set, uint32_t* item) {
         const int64_t timer = g_process.next_timer_ps.load(std::memory_order_relaxed);
         copy_wait(s.wait, set.w, timer < deadline ? timer : deadline);
         process::watch_children(s.wait);
+        tell_other_threads(t, s.wait);
         if ((set.w.flags & protocol::kWaitVisible) != 0 && t.read_clock) s.wait.flags |= protocol::kWaitReadsClock;
         s.woken_by = protocol::kNoItem;
         s.woken_visible = 0;
         if (!hand_off(Yield::Wait)) return Woken::ServerGone;
 
         if (s.woken_by < set.w.num_items) {
-            note_progress();
+            note_woken_by(t, set.w.items[s.woken_by]);
             if (item != nullptr) *item = s.woken_by;
             return Woken::Item;
         }

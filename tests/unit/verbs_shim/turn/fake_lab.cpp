@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "verbs_shim/client/turn/hand_off.hpp"
 #include "verbs_shim/protocol/messages.hpp"
 
 extern char** environ;
@@ -348,10 +349,8 @@ void FakeLab::grant(uint32_t slot, int64_t at, int64_t second, uint32_t item) {
 
 void FakeLab::await_holder(uint32_t slot) {
     ThreadSlot& s = lab_->slots[slot];
-    for (int i = 0; i < 64; ++i) {
-        if (turn_of(s) != Turn::Running) return;
-        sched_yield();
-    }
+    static client::turn::YieldGuard guard;
+    if (client::turn::yield_until([&s] { return turn_of(s) != Turn::Running; }, guard)) return;
     int64_t next_probe = real_ns() + kProbeAfterNs;
     while (turn_of(s) == Turn::Running && real_ns() < deadline_real_ns_) {
         const uint32_t seen = lab_->server_word;
