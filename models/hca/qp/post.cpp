@@ -164,11 +164,10 @@ void Device::ring_doorbell(Qp& qp, sim::SimTime t, uint32_t last_wqe_bytes) {
     const sim::SimTime arrival = host_port.doorbell_arrival(v.last_post);
     const bool blue_flame =
         timing.blue_flame && count == 1 && last_wqe_bytes > 0 && last_wqe_bytes <= timing.blue_flame_bytes;
-    if (blue_flame)
-        delayed.push(arrival + timing.wqe_process, {Delayed::Kind::WqeReady, qp.slot, qp.qpn, v.posted});
-    else
-        delayed.push(arrival, {Delayed::Kind::WqeFetch, qp.slot, qp.qpn, v.posted});
-    node.engine().wake(node.id(), std::max(arrival, node.engine().frontier()));
+    // The wake is for the very time of the event: the engine forgets a wake that finds nothing due.
+    const sim::SimTime at = blue_flame ? arrival + timing.wqe_process : arrival;
+    delayed.push(at, {blue_flame ? Delayed::Kind::WqeReady : Delayed::Kind::WqeFetch, qp.slot, qp.qpn, v.posted});
+    node.engine().wake(node.id(), std::max(at, node.engine().frontier()));
 }
 
 int Hca::post_recv(uint32_t qp_num, const RecvWr& wr, sim::SimTime t, Explanation* why) {
