@@ -65,8 +65,8 @@ class Activity {
         active_ &= ~(1U << slot);
     }
 
-    /// The earliest event that any node has, by `event_time(node)`; SimTime::max() if none. Forgets wakes whose event
-    /// has gone (cancelled): every event that is still pending has a wake of its own.
+    /// The earliest event that any node has, by `event_time(node)`; SimTime::max() if none. A wake that came too
+    /// early (a header's arrival, where the event is its tail's; a cancelled timer) moves to the node's next event.
     template <class EventTime>
     [[nodiscard]] SimTime exact_next(EventTime event_time) {
         for (uint64_t k = 0; k < kBuckets && active_ != 0; ++k) {
@@ -79,11 +79,14 @@ class Activity {
                 uint64_t& word = bits_[slot * words_ + w];
                 for (uint64_t rest = word; rest != 0; rest &= rest - 1) {
                     const auto bit = static_cast<size_t>(std::countr_zero(rest));
-                    const SimTime t = event_time(static_cast<NodeId>(w * 64 + bit));
-                    if (t < end)
+                    const auto node = static_cast<NodeId>(w * 64 + bit);
+                    const SimTime t = event_time(node);
+                    if (t < end) {
                         best = std::min(best, t);
-                    else
+                    } else {
                         word &= ~(uint64_t{1} << bit);
+                        if (t != SimTime::max()) wake_checked(node, t);
+                    }
                 }
                 left |= word;
             }
@@ -91,9 +94,11 @@ class Activity {
             if (best != SimTime::max()) return best;
         }
         while (!far_.empty()) {
-            const SimTime t = event_time(far_.front().node);
+            const NodeId node = far_.front().node;
+            const SimTime t = event_time(node);
             if (t <= far_.front().time) return t;
             pop_far();
+            if (t != SimTime::max()) wake_checked(node, t);
         }
         return SimTime::max();
     }
