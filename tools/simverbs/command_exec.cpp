@@ -72,9 +72,13 @@ class Exec final : public server::LabObserver, public server::LabOwner {
         return all;
     }
     bool stop_requested() override { return stop_signal_seen(); }
-    bool drain_output() override { return relay_.drain(); }
+    bool drain_output() override {
+        if (session_ != nullptr && ++drains_ % kDrainsAFlush == 0) session_->flush_captures();
+        return relay_.drain();
+    }
     bool may_freeze() const override { return false; }
 
+    void attach(LabSession& session) { session_ = &session; }
     void start_all(server::Lab& lab);
     int run(server::Lab& lab);
     void end_all();
@@ -86,8 +90,12 @@ class Exec final : public server::LabObserver, public server::LabOwner {
     }
 
   private:
+    static constexpr uint64_t kDrainsAFlush = 256;  ///< captures wait in memory that long
+
     std::vector<Program> programs_;
     OutputRelay relay_;
+    LabSession* session_ = nullptr;
+    uint64_t drains_ = 0;
 };
 
 void Exec::start_all(server::Lab& lab) {
@@ -165,6 +173,7 @@ int run_exec(const ExecOptions& options) {
     catch_stop_signals();
     adopt_orphans();
     LabSession session(spec, options.lab, exec);
+    exec.attach(session);
     try {
         exec.start_all(session.lab());
         const int code = exec.run(session.lab());

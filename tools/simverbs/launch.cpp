@@ -88,7 +88,8 @@ struct ChildReport {
 [[noreturn]] void run_child(const ProgramCommand& command, char** argv, char** env, const LaunchFds& fds, pid_t parent,
                             int report_fd) {
     ChildReport report;
-    ::setpgid(0, 0);
+    // A program that may read the terminal stays in the terminal's foreground group.
+    if (fds.in >= 0) ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(127);
     reset_signals();

@@ -29,7 +29,8 @@ struct Launched {
     bool randomised = false;  ///< the kernel forbids switching address randomisation off
 };
 
-/// Forks and executes `command` in its own process group. Its parent's death kills it. Returns once it runs.
+/// Forks and executes `command`, in its own process group unless it inherits our stdin. Its parent's death kills it.
+/// Returns once it runs.
 [[nodiscard]] Launched launch(const ProgramCommand& command, const LabEntry& entry, const LaunchFds& fds);
 
 /// Becomes the program (for `simverbs on`): returns only on failure, with an errno.

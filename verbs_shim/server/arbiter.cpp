@@ -50,14 +50,18 @@ SimTime Arbiter::floor() const {
 }
 
 LabEnd Arbiter::run() {
+    note_empty_hosts();
     for (;;) {
         tick_if_due();
         if (owner_->stop_requested()) return LabEnd::Interrupted;
+        // What programs leave running in the background does not keep the lab alive.
+        if (members_seen_ != lab_->membership_epoch()) {
+            members_seen_ = lab_->membership_epoch();
+            if (owner_->finished()) return LabEnd::Done;
+        }
         const Pick p = pick();
         const SimTime next_event = lab_->engine().next_event_time();
         if (next_event != SimTime::max() && next_event <= p.at) {
-            // With nobody left the models may still have packets on their way; nobody will ever see them.
-            if (!p.any && owner_->finished()) return LabEnd::Done;
             run_models(p, next_event);
             continue;
         }
@@ -96,11 +100,8 @@ Arbiter::Pick Arbiter::pick() {
         const SimTime at = ready_time(i);
         if (states_[i].has_external) p.outside = true;
         if (at < p.at) {
-            p.second = p.at;
             p.at = at;
             p.slot = i;
-        } else {
-            p.second = std::min(p.second, at);
         }
     }
     return p;
@@ -217,7 +218,11 @@ void Arbiter::grant(uint32_t slot, const Pick& p) {
     const SimTime clock = std::max(p.at, SimTime::ps(s.clock_ps));
     SimTime horizon = std::min(clock + kLongestTurn, lab_->engine().next_event_time());
     if (horizon < clock + kLongestTurn) horizon += lab_->up_latency();
-    if (p.second != SimTime::max()) horizon = std::min(horizon, p.second + lab_->down_latency());
+    // Another process acts on this one through an adapter at least, down there and up here; a thread of the same
+    // process may do so at once.
+    const auto [same, other] = next_others(slot);
+    if (same != SimTime::max()) horizon = std::min(horizon, same + lab_->down_latency());
+    if (other != SimTime::max()) horizon = std::min(horizon, other + lab_->down_latency() + lab_->up_latency());
     if (client != nullptr) {
         lab_->mover().before_turn(client->space, clock);
         lab_->apply_deliveries(*client, clock);
@@ -244,6 +249,19 @@ void Arbiter::grant(uint32_t slot, const Pick& p) {
     latest_granted_ps_ = std::max(latest_granted_ps_, s.clock_ps);
     s.turn.store(static_cast<uint32_t>(Turn::Running), std::memory_order_release);
     wake_word(s.turn);
+}
+
+/// When the next other thread of the slot's process, and of any other process, is ready.
+std::pair<SimTime, SimTime> Arbiter::next_others(uint32_t slot) {
+    SimTime same = SimTime::max(), other = SimTime::max();
+    const uint32_t slots = shared_->num_slots.load();
+    for (uint32_t i = 0; i < slots; ++i) {
+        const Turn turn = turn_of(i);
+        if (i == slot || (turn != Turn::Waiting && turn != Turn::Reserved)) continue;
+        SimTime& next = shared_->slots[i].process == shared_->slots[slot].process ? same : other;
+        next = std::min(next, ready_time(i));
+    }
+    return {same, other};
 }
 
 void Arbiter::await_holder(uint32_t slot) {
@@ -338,6 +356,18 @@ void Arbiter::note_host_busy(uint32_t slot) {
     }
     host_busy_[host] = true;
     bump_object(*shared_, protocol::object_key(protocol::ObjectKind::HostBusy, host), shared_->slots[slot].clock_ps);
+}
+
+/// Nothing will ever listen on a host without a program of its own.
+void Arbiter::note_empty_hosts() {
+    for (uint32_t host = 0; host < host_busy_.size(); ++host) {
+        bool empty = true;
+        for (uint32_t i = 0; i < shared_->num_processes.load(); ++i)
+            empty = empty && (shared_->processes[i].used.load() == 0 || shared_->processes[i].host != host);
+        if (!empty) continue;
+        host_busy_[host] = true;
+        bump_object(*shared_, protocol::object_key(protocol::ObjectKind::HostBusy, host), 0);
+    }
 }
 
 void Arbiter::reap_dead() {

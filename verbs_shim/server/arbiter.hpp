@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "verbs_shim/server/lab.hpp"
@@ -37,10 +38,9 @@ class Arbiter {
     };
     struct Pick {
         uint32_t slot = Lab::kNone;
-        sim::SimTime at = sim::SimTime::max();      ///< when the slot is ready
-        sim::SimTime second = sim::SimTime::max();  ///< when the next other one is
-        bool outside = false;                       ///< somebody waits for something outside the lab
-        bool any = false;                           ///< there is any slot at all
+        sim::SimTime at = sim::SimTime::max();  ///< when the slot is ready
+        bool outside = false;                   ///< somebody waits for something outside the lab
+        bool any = false;                       ///< there is any slot at all
     };
 
     [[nodiscard]] Pick pick();
@@ -60,6 +60,8 @@ class Arbiter {
     void end_turn(uint32_t slot);
     void copy_wait(uint32_t slot);
     void note_host_busy(uint32_t slot);
+    [[nodiscard]] std::pair<sim::SimTime, sim::SimTime> next_others(uint32_t slot);
+    void note_empty_hosts();
     void lose_turn(uint32_t slot, const char* why);
     void reap_dead();
     void tick(int timeout_ms);
@@ -76,6 +78,7 @@ class Arbiter {
     int64_t latest_granted_ps_ = 0;
     uint32_t last_process_ = Lab::kNone;
     uint64_t rounds_ = 0;
+    uint64_t members_seen_ = 0;
     int64_t last_tick_ns_ = 0;
     bool told_undetermined_ = false;
 };

@@ -32,6 +32,8 @@ SimTime saturating(SimTime a, int64_t more_ps) {
 SimTime Arbiter::ready_time(uint32_t slot) {
     const protocol::ThreadSlot& s = shared_->slots[slot];
     const SimTime clock = SimTime::ps(s.clock_ps);
+    // The other threads of a process that is ending are dead already.
+    if (lab_->is_dead(s.process) && static_cast<Yield>(s.yield) != Yield::Exit) return SimTime::max();
     if (turn_of(slot) == Turn::Waiting && static_cast<Yield>(s.yield) == Yield::Wait) {
         const SimTime ready = wait_ready(slot, lab_->client_of_process(s.process));
         return ready == SimTime::max() ? ready : std::max({ready, clock, floor()});

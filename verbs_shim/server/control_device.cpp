@@ -114,6 +114,7 @@ int query_gid(Call& call, const protocol::DeviceRequest& request, protocol::Quer
     if (hca == nullptr) return ENODEV;
     if (!is_port(*hca, request.port)) return EINVAL;
     const auto entry = hca->query_gid(static_cast<uint8_t>(request.port), request.index);
+    if (entry.error == ENODATA) return 0;  // an unused entry of the table reads as zeros
     if (!entry.ok()) return entry.error;
     std::memcpy(reply.gid.raw, entry.value.gid.data(), sizeof reply.gid.raw);
     reply.gid_type = static_cast<uint32_t>(entry.value.type);

@@ -202,8 +202,6 @@ uint64_t drain_doorbells(Lab& lab, Client& client, sim::SimTime earliest, sim::S
         }
     }
     header.consumed.store(client.doorbells_taken, std::memory_order_release);
-    lab.shared().processes[client.process].stats[static_cast<size_t>(protocol::Stat::DoorbellsRung)] +=
-        produced - first;
     return produced - first;
 }
 
