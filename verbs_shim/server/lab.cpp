@@ -1,5 +1,7 @@
 #include "verbs_shim/server/lab.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -22,6 +24,7 @@ constexpr uint32_t kFirstEphemeralPort = 32768;
 }  // namespace
 
 Lab::Lab(const LabConfig& config, LabObserver& observer) : config_(config), observer_(&observer) {
+    ::signal(SIGPIPE, SIG_IGN);  // programs die with pipes and sockets of ours in their hands
     if (config.hosts.size() > protocol::kMaxHosts) throw std::runtime_error("a lab has at most 4096 hosts");
     protocol::LabShared& page = *page_;
     page.clock_mode = config.clock;

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "verbs_shim/server/lab.hpp"
@@ -97,8 +98,13 @@ void Lab::apply_completion(Client& client, const Delivery& delivery) {
 void Lab::write_event(EventFd& fd, const protocol::ChannelEvent& event, int64_t stamp_ps) {
     fd.backlog.push_back(event);
     // A pipe holds 8192 of these; a program that reads none has the rest waiting here.
-    while (!fd.backlog.empty() && ::write(fd.write_end.get(), &fd.backlog.front(), sizeof event) == sizeof event)
+    while (!fd.backlog.empty()) {
+        if (::write(fd.write_end.get(), &fd.backlog.front(), sizeof event) != sizeof event) {
+            if (errno == EPIPE) fd.backlog.clear();  // the program has closed its end
+            break;
+        }
         fd.backlog.erase(fd.backlog.begin());
+    }
     bump_object(*page_, fd.key, stamp_ps);
 }
 
