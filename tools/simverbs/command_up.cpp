@@ -117,7 +117,9 @@ int run_down(const std::string& name) {
     return kSuccess;
 }
 
-int run_on(const std::string& name, const std::string& host, const std::vector<std::string>& command) {
+int run_on(const std::string& name, const std::string& host, const std::vector<std::string>& words) {
+    std::vector<std::string> command = words;
+    if (!command.empty() && command.front() == "--") command.erase(command.begin());
     const UpState state = read_up_state(name);
     if (std::find(state.hosts.begin(), state.hosts.end(), host) == state.hosts.end()) {
         const std::vector<std::string_view> known(state.hosts.begin(), state.hosts.end());
