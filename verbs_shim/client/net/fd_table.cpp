@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "verbs_shim/client/clock/clock.hpp"
 #include "verbs_shim/client/net/lab.hpp"
 #include "verbs_shim/client/net/stream_keys.hpp"
 #include "verbs_shim/client/turn/turn.hpp"
@@ -51,6 +52,10 @@ void classify_socket(int fd, Description& d) noexcept {
 }
 
 void classify(int fd, Description& d) noexcept {
+    if (clock::is_timerfd(fd)) {
+        d.kind = FdKind::TimerFd;
+        return;
+    }
     struct stat st {};
     if (fstat(fd, &st) != 0) {
         d.kind = FdKind::Plain;
