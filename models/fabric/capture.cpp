@@ -4,6 +4,7 @@
 
 #include "models/link/packet_bytes.hpp"
 #include "models/wire/opcode_table.hpp"
+#include "sim/check.hpp"
 
 namespace simverbs::fabric {
 
@@ -105,12 +106,21 @@ void PortCapture::add_transport_headers(wire::FrameSpec& s, const wire::Packet& 
     s.ieth.r_key = x.imm_or_inv_rkey;
 }
 
-std::string PortCapture::flush(sim::SimTime until) {
+std::string PortCapture::flush(sim::SimTime frontier) {
+    // A received frame is seen only when the receive pipeline is behind it.
+    return write_before(frontier - rx_pipeline_);
+}
+
+std::string PortCapture::write_before(sim::SimTime until) {
     // Out frames come in order, In frames too; their tails only shift them a little.
     std::ranges::stable_sort(frames_, [](const Frame& a, const Frame& b) {
         return a.time != b.time ? a.time < b.time : a.direction > b.direction;
     });
     const auto end = std::ranges::find_if(frames_, [&](const Frame& f) { return f.time >= until; });
+    if (end != frames_.begin()) {
+        SIM_CHECK(frames_.front().time >= written_until_, frames_.front().time, written_until_);
+        written_until_ = std::prev(end)->time;
+    }
     for (auto it = frames_.begin(); it != end; ++it)
         writer_.append(it->time.in_ps(), std::span(bytes_.data() + it->begin, it->size));
     frames_.erase(frames_.begin(), end);
@@ -125,8 +135,9 @@ std::string PortCapture::flush(sim::SimTime until) {
 }
 
 std::string PortCapture::close() {
-    flush(sim::SimTime::max());
-    return writer_.close();
+    std::string problem = write_before(sim::SimTime::max());
+    std::string at_close = writer_.close();
+    return problem.empty() ? at_close : problem;
 }
 
 }  // namespace simverbs::fabric

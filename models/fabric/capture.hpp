@@ -31,8 +31,8 @@ class PortCapture final : public link::PacketObserver {
 
     [[nodiscard]] std::string open(const std::string& path);
     void on_packet(sim::SimTime time, const wire::Packet& packet, link::Direction direction) override;
-    /// Writes all frames before `until`.
-    std::string flush(sim::SimTime until);
+    /// Writes the frames that no event at or after `frontier` can precede any more. What failed, or "".
+    std::string flush(sim::SimTime frontier);
     std::string close();
 
   private:
@@ -41,6 +41,7 @@ class PortCapture final : public link::PacketObserver {
         link::Direction direction;
         uint32_t begin = 0, size = 0;
     };
+    std::string write_before(sim::SimTime until);
     [[nodiscard]] wire::FrameSpec spec_of(const wire::Packet& packet, link::Direction direction) const;
     void add_transport_headers(wire::FrameSpec& spec, const wire::Packet& packet, const wire::PacketExtra& x) const;
 
@@ -54,7 +55,7 @@ class PortCapture final : public link::PacketObserver {
     std::vector<Frame> frames_;
     std::vector<uint8_t> bytes_;    ///< of the frames that wait for flush()
     std::vector<uint8_t> payload_;  ///< scratch
-    sim::SimTime flushed_until_;
+    sim::SimTime written_until_;    ///< time of the last frame in the file
 };
 
 }  // namespace simverbs::fabric

@@ -16,8 +16,9 @@ std::string contents(const std::string& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// A run with losses and real bytes, captured at host 0: the file's bytes.
-std::string captured(LinkLayer layer, unsigned threads, uint64_t seed) {
+/// A run with losses and real bytes, captured at host 0: the file's bytes. `flush_each`: so often the capture is
+/// written out, zero: at the end.
+std::string captured(LinkLayer layer, unsigned threads, uint64_t seed, SimTime flush_each = SimTime::zero()) {
     RigOptions o;
     o.layer = layer;
     o.threads = threads;
@@ -39,6 +40,12 @@ std::string captured(LinkLayer layer, unsigned threads, uint64_t seed) {
         EXPECT_EQ(rig.send(c, WrOpcode::Send, i, 0, 3000), 0);
         EXPECT_EQ(rig.send(a, WrOpcode::RdmaRead, i, 30000, 4000, b.base, b.mr.rkey), 0);
     }
+    if (flush_each > SimTime::zero()) {
+        for (int i = 0; i < 4000; ++i) {
+            rig.engine().run_until(rig.now() + flush_each);
+            EXPECT_EQ(rig.fabric().flush_captures(), "");
+        }
+    }
     rig.settle();
     EXPECT_EQ(rig.fabric().close_captures(), "");
     const std::string bytes = contents(path);
@@ -53,6 +60,14 @@ TEST(Capture, TwoRunsGiveTheSameBytesWithAnyNumberOfThreads_AnotherSeedOthers) {
         EXPECT_EQ(once, captured(layer, 1, 1));
         EXPECT_EQ(once, captured(layer, 2, 1));
         EXPECT_NE(once, captured(layer, 1, 2));
+    }
+}
+
+TEST(Capture, HowOftenItIsWrittenOutChangesNothing_RecordsStayInTheOrderOfTime) {
+    for (const LinkLayer layer : {LinkLayer::Ethernet, LinkLayer::InfiniBand}) {
+        const std::string once = captured(layer, 1, 1);
+        EXPECT_EQ(once, captured(layer, 1, 1, SimTime::ns(37)));
+        EXPECT_EQ(once, captured(layer, 1, 1, SimTime::us(1)));
     }
 }
 
