@@ -1,5 +1,7 @@
 #include "verbs_shim/client/clock/clock.hpp"
 
+#include <algorithm>
+
 #include "verbs_shim/client/clock/clock_read.hpp"
 #include "verbs_shim/client/connection/connection.hpp"
 #include "verbs_shim/client/turn/thread_state.hpp"
@@ -15,16 +17,38 @@ namespace {
 /// for ever: another thread or program may be what it waits for.
 constexpr int64_t kUnexposedSlackPs = 1'000'000'000;
 
+/// A program that does nothing but read clocks waits for a time to come, and gets there in growing steps: a read costs
+/// this share of the time spent at one place of the program, but never more than the longest step, so that what it
+/// waits for is overshot by little. Its turns grow by the same share of all its clock reading: what it looks at
+/// meanwhile (memory that a peer writes) is seen late by no more than that.
+constexpr int64_t kShareOfSpin = 64;
+constexpr int64_t kLongestStepPs = 2'000'000;
+
 int64_t add(int64_t a, int64_t b) {
     int64_t sum = 0;
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-bool must_yield(const protocol::ThreadSlot& s) {
-    if (s.clock_ps >= t_state.post_limit_ps) return true;
+/// What a read at `place` costs.
+int64_t cost_of(turn::ThreadState& t, int64_t cost_ps, const void* place) {
+    const int64_t now = t.slot->clock_ps;
+    if (t.reads_in_a_row == 0) t.reading_since_ps = now;
+    if (t.reads_in_a_row == 0 || t.reading_at != place) {
+        t.reading_at = place;
+        t.reading_there_since_ps = now;
+    }
+    const int64_t step = std::min((now - t.reading_there_since_ps) / kShareOfSpin, kLongestStepPs);
+    return std::max(cost_ps, step);
+}
+
+bool must_yield(const turn::ThreadState& t) {
+    const protocol::ThreadSlot& s = *t.slot;
+    if (s.clock_ps >= t.post_limit_ps) return true;
     if (s.clock_ps < s.horizon_ps) return false;
     const auto& process = turn::lab()->processes[turn::process_index() % protocol::kMaxProcesses];
-    return process.exposed.load(std::memory_order_relaxed) != 0 || s.clock_ps >= add(s.horizon_ps, kUnexposedSlackPs);
+    const bool exposed = process.exposed.load(std::memory_order_relaxed) != 0;
+    const int64_t share = std::min((s.clock_ps - t.reading_since_ps) / kShareOfSpin, kUnexposedSlackPs);
+    return s.clock_ps >= add(s.horizon_ps, exposed ? share : kUnexposedSlackPs);
 }
 
 int64_t to_ps(const timespec& t) {
@@ -58,17 +82,18 @@ bool is_simulated() {
     return turn::in_lab() && turn::lab()->clock_mode == protocol::ClockMode::Virtual;
 }
 
-int64_t read_clock(int64_t cost_ps, protocol::Stat counter) {
+int64_t read_clock(int64_t cost_ps, protocol::Stat counter, const void* place) {
     turn::ThreadState& t = t_state;
     if (!turn::active() || t.depth != 0) return turn::now_ps();
     const uint32_t reads = t.reads_in_a_row;
     turn::InShim guard;
+    t.reads_in_a_row = reads;
+    protocol::ThreadSlot& s = *t.slot;
+    s.clock_ps = add(s.clock_ps, cost_of(t, cost_ps, place));
     t.reads_in_a_row = reads + 1;
     t.read_clock = true;
-    protocol::ThreadSlot& s = *t.slot;
-    s.clock_ps = add(s.clock_ps, cost_ps);
     connection::count(counter);
-    if (reads >= 1 && must_yield(s)) turn::hand_off(protocol::Yield::Horizon);
+    if (reads >= 1 && must_yield(t)) turn::hand_off(protocol::Yield::Horizon);
     return s.clock_ps;
 }
 

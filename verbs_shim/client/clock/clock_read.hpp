@@ -8,8 +8,9 @@
 namespace simverbs::client::clock {
 
 /// The thread's clock in picoseconds after charging the read. From the second read in a row on it may yield (rule 6).
-/// Inside the shim it only reads.
-int64_t read_clock(int64_t cost_ps, protocol::Stat counter);
+/// `place` is where in the program it is: a loop that reads the clock at one place over and over waits for a time to
+/// come, and each read costs more (clock.cpp). Inside the shim it only reads.
+int64_t read_clock(int64_t cost_ps, protocol::Stat counter, const void* place);
 
 /// Clock of a thread (process) since it (its first thread) began: what CPU-time clocks show.
 int64_t thread_time_ps();

@@ -35,8 +35,8 @@ void release_tsc() {
 #endif
 }
 
-uint64_t read_tsc() {
-    const int64_t now = read_clock(kTscReadPs, protocol::Stat::RdtscTraps);
+uint64_t read_tsc(const void* place) {
+    const int64_t now = read_clock(kTscReadPs, protocol::Stat::RdtscTraps, place);
     const protocol::LabShared& lab = *turn::lab();
     // Since boot, as on a machine whose counter began at 0 together with CLOCK_MONOTONIC.
     const auto ps = static_cast<Wide>(lab.monotonic_at_zero_ns) * 1000 + static_cast<uint64_t>(now);
@@ -51,7 +51,7 @@ bool emulate_tsc(ucontext_t* context) {
     const bool plain = memcmp(code, kRdtsc, sizeof kRdtsc) == 0;
     const bool with_cpu = !plain && memcmp(code, kRdtscp, sizeof kRdtscp) == 0;
     if (!plain && !with_cpu) return false;
-    const uint64_t value = read_tsc();
+    const uint64_t value = read_tsc(code);
     regs[REG_RAX] = static_cast<greg_t>(value & 0xFFFFFFFF);
     regs[REG_RDX] = static_cast<greg_t>(value >> 32);
     if (with_cpu) regs[REG_RCX] = 0;

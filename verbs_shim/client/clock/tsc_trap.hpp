@@ -14,7 +14,8 @@ void release_tsc();
 /// If the instruction that faulted is rdtsc or rdtscp: executes it on simulated time and returns true.
 bool emulate_tsc(ucontext_t* context);
 
-/// The counter's value at the thread's clock; a read costs what the instruction does, and may yield (rule 6).
-uint64_t read_tsc();
+/// The counter's value at the thread's clock; a read costs what the instruction does, and may yield (rule 6). `place`
+/// as in clock_read.hpp.
+uint64_t read_tsc(const void* place);
 
 }  // namespace simverbs::client::clock

@@ -55,6 +55,7 @@ bool hand_off(Yield yield) {
     if (server_gone()) return false;
     if (yield != Yield::Wait && g_process.threads.load(std::memory_order_relaxed) > 1) object_bump(yield_key());
 
+    connection::count(yield == Yield::Wait ? protocol::Stat::Waits : protocol::Stat::Yields);
     s.yield = static_cast<uint32_t>(yield);
     t.waiting = true;
     std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -14,17 +14,20 @@ inline constexpr int kMaxPendingSignals = 8;
 
 /// Per thread; zero-initialised, lives in initial-exec TLS so that signal handlers may touch it.
 struct ThreadState {
-    protocol::ThreadSlot* slot;  ///< null: not part of the turn protocol
-    uint32_t depth;              ///< nesting of InShim
-    uint32_t entries;            ///< outermost InShims so far: tells calls apart from computing
-    bool waiting;                ///< has given up the turn
-    bool read_clock;             ///< has read a clock since its last progress
-    uint32_t reads_in_a_row;     ///< clock reads with no other call of the shim between
-    uint32_t yields_in_a_row;    ///< sched_yield calls with nothing else between
-    uint32_t overflow_steps;     ///< waits in a row on sets that were too large
-    uint32_t idle_wakes;         ///< waits of a spinner in a row that only another thread ended
-    int64_t began_ps;            ///< clock at its first turn
-    int64_t post_limit_ps;       ///< the clock may not pass this without a yield (rule 4)
+    protocol::ThreadSlot* slot;      ///< null: not part of the turn protocol
+    uint32_t depth;                  ///< nesting of InShim
+    uint32_t entries;                ///< outermost InShims so far: tells calls apart from computing
+    bool waiting;                    ///< has given up the turn
+    bool read_clock;                 ///< has read a clock since its last progress
+    uint32_t reads_in_a_row;         ///< clock reads with no other call of the shim between …
+    const void* reading_at;          ///< … the place in the program of the last one,
+    int64_t reading_since_ps;        ///< … the clock at the first one,
+    int64_t reading_there_since_ps;  ///< … and at the first one in a row at this place
+    uint32_t yields_in_a_row;        ///< sched_yield calls with nothing else between
+    uint32_t overflow_steps;         ///< waits in a row on sets that were too large
+    uint32_t idle_wakes;             ///< waits of a spinner in a row that only another thread ended
+    int64_t began_ps;                ///< clock at its first turn
+    int64_t post_limit_ps;           ///< the clock may not pass this without a yield (rule 4)
     // Signals that came while the thread was inside the shim or without the turn.
     volatile uint32_t num_pending;
     siginfo_t pending[kMaxPendingSignals];

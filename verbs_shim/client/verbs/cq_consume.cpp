@@ -116,7 +116,6 @@ void before_poll(Cq&) {
 
 bool on_empty_poll(Cq& cq) {
     turn::charge(to_context(cq.ibv.context)->info->poll_empty_ps);
-    connection::count(protocol::Stat::PollCqEmpty);
     if (connection::server_gone()) return false;
     if (!turn::active()) return on_empty_wall(cq);
     if (cq.posts_seen != doorbells_rung() || cq.visible_seen != g_visible) cq.empty_polls = 0;

@@ -42,7 +42,10 @@ int start_poll(ibv_cq_ex* ex, ibv_poll_cq_attr* attr) {
         if (!on_empty_poll(cq)) return EIO;
         found = begin(cq);
     }
-    if (!found) return ENOENT;
+    if (!found) {
+        connection::count(protocol::Stat::PollCqEmpty);
+        return ENOENT;
+    }
     cq.empty_polls = 0;
     return 0;
 }

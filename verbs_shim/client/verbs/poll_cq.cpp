@@ -53,11 +53,13 @@ int poll_cq(ibv_cq* ibv, int num_entries, ibv_wc* wc) {
         if (!on_empty_poll(cq)) return -EIO;
         n = take(cq, num_entries, wc);  // what a wait ended with
     }
-    if (n != 0) {
-        cq.empty_polls = 0;
-        turn::charge(to_context(ibv->context)->info->poll_cq_ps * n);
-        connection::count(protocol::Stat::PollCqWc, static_cast<uint64_t>(n));
+    if (n == 0) {
+        connection::count(protocol::Stat::PollCqEmpty);
+        return 0;
     }
+    cq.empty_polls = 0;
+    turn::charge(to_context(ibv->context)->info->poll_cq_ps * n);
+    connection::count(protocol::Stat::PollCqWc, static_cast<uint64_t>(n));
     return n;
 }
 
