@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""Checks of labs as a whole: several at once, ended by force, other seeds, a loaded machine. One function a check."""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+OPTIONS = None
+
+
+def simverbs(*args, **kwargs):
+    return subprocess.run([OPTIONS.simverbs, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
+                          **kwargs)
+
+
+def start(*args):
+    return subprocess.Popen([OPTIONS.simverbs, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+
+
+def expect(condition, text):
+    if not condition:
+        raise AssertionError(text)
+
+
+def remains(marker):
+    """Processes whose environment carries `marker`: what a lab left behind."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            if marker.encode() in (entry / "environ").read_bytes() and int(entry.name) != os.getpid():
+                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+        except OSError:
+            pass
+    return found
+
+
+def private_tmp(folder):
+    """An environment in which everything that a lab puts into the file system can be seen."""
+    env = dict(os.environ, TMPDIR=folder, XDG_RUNTIME_DIR=folder, SIMVERBS_TEST_MARK=folder)
+    return env
+
+
+def left_in(folder):
+    return [str(p) for p in pathlib.Path(folder).rglob("*") if p.is_socket() or p.name.startswith("control")]
+
+
+def four_labs_at_once_do_not_disturb_each_other():
+    labs = [start("exec", "h0", "ib_send_lat -n 100", "h1", "ib_send_lat -n 100 h0") for _ in range(4)]
+    outputs = []
+    for lab in labs:
+        out, err = lab.communicate(timeout=120)
+        expect(lab.returncode == 0, f"a lab ended with {lab.returncode}:\n{out}{err}")
+        outputs.append(out)
+    expect(len(set(outputs)) == 1, "the four labs printed different bytes")
+
+
+def another_seed_gives_other_psns_and_the_same_verdict():
+    runs = [simverbs("exec", "--seed", seed, "h0", "ibv_rc_pingpong -g 1", "h1", "ibv_rc_pingpong -g 1 h0")
+            for seed in ("1", "1", "2")]
+    for run in runs:
+        expect(run.returncode == 0, run.stdout + run.stderr)
+    psns = [re.findall(r"PSN (0x[0-9a-f]+)", run.stdout) for run in runs]
+    expect(psns[0] == psns[1], "the same seed gave other PSNs")
+    expect(psns[0] != psns[2], "another seed gave the same PSNs")
+
+
+def a_loaded_core_changes_nothing():
+    command = ("exec", "h0", "ib_send_lat -n 200", "h1", "ib_send_lat -n 200 h0")
+    quiet = simverbs(*command)
+    hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    try:
+        loaded = simverbs(*command)
+    finally:
+        for hog in hogs:
+            hog.kill()
+            hog.wait()
+    expect(quiet.returncode == 0 and loaded.returncode == 0, loaded.stdout + loaded.stderr)
+    expect(quiet.stdout == loaded.stdout, f"--- quiet\n{quiet.stdout}\n--- loaded\n{loaded.stdout}")
+
+
+def interrupt_ends_everything():
+    with tempfile.TemporaryDirectory() as folder:
+        lab = subprocess.Popen([OPTIONS.simverbs, "exec", "h0", "ib_send_bw"], env=private_tmp(folder),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(2)
+        lab.send_signal(signal.SIGINT)
+        lab.communicate(timeout=30)
+        expect(lab.returncode != 0, "an interrupted lab must not end with 0")
+        expect(not remains(folder), f"left running: {remains(folder)}")
+        expect(not left_in(folder), f"left in the file system: {left_in(folder)}")
+
+
+def killing_the_tool_kills_its_programs():
+    with tempfile.TemporaryDirectory() as folder:
+        lab = subprocess.Popen([OPTIONS.simverbs, "exec", "h0", "ib_send_bw"], env=private_tmp(folder),
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(2)
+        lab.kill()
+        lab.wait()
+        deadline = time.monotonic() + 10
+        while remains(folder) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        expect(not remains(folder), f"left running: {remains(folder)}")
+
+
+def a_killed_program_ends_the_lab_with_a_clear_word():
+    with tempfile.TemporaryDirectory() as folder:
+        lab = subprocess.Popen([OPTIONS.simverbs, "exec", "h0", "ib_send_bw"], env=private_tmp(folder),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(2)
+        subprocess.run(["pkill", "-KILL", "-P", str(lab.pid)] if shutil.which("pkill") else
+                       ["sh", "-c", f"for p in $(cat /proc/{lab.pid}/task/*/children); do kill -9 $p; done"], check=False)
+        _, err = lab.communicate(timeout=30)
+        expect(lab.returncode == 1, f"ended with {lab.returncode}: {err}")
+        expect(re.search(r"ib_send_bw.*signal|ib_send_bw.*SIGKILL|ib_send_bw.*[Kk]illed", err), err)
+
+
+def a_statically_linked_program_is_one_clear_error():
+    run = simverbs("exec", "h0", f"{OPTIONS.programs}/static_hello")
+    expect(run.returncode == 2, f"ended with {run.returncode}: {run.stderr}")
+    expect("static" in run.stderr, run.stderr)
+    expect("hello" not in run.stdout, "it ran")
+
+
+def a_lab_stays_up_for_two_terminals():
+    with tempfile.TemporaryDirectory() as folder:
+        env = private_tmp(folder)
+        up = simverbs("up", "two_hosts_roce", env=env)
+        expect(up.returncode == 0, up.stdout + up.stderr)
+        try:
+            server = subprocess.Popen([OPTIONS.simverbs, "on", "h0", "--", "ibv_rc_pingpong", "-g", "1"], env=env,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            time.sleep(1)
+            client = simverbs("on", "h1", "--", "ibv_rc_pingpong", "-g", "1", "h0", env=env)
+            out, err = server.communicate(timeout=60)
+            expect(client.returncode == 0, client.stdout + client.stderr)
+            expect(server.returncode == 0, out + err)
+            expect("1000 iters" in client.stdout and "1000 iters" in out, client.stdout + out)
+        finally:
+            down = simverbs("down", env=env)
+        expect(down.returncode == 0, down.stdout + down.stderr)
+        expect(not remains(folder), f"left running: {remains(folder)}")
+
+
+CHECKS = [four_labs_at_once_do_not_disturb_each_other, another_seed_gives_other_psns_and_the_same_verdict,
+          a_loaded_core_changes_nothing, interrupt_ends_everything, killing_the_tool_kills_its_programs,
+          a_killed_program_ends_the_lab_with_a_clear_word, a_statically_linked_program_is_one_clear_error,
+          a_lab_stays_up_for_two_terminals]
+
+
+def main():
+    global OPTIONS
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--simverbs", default="")
+    parser.add_argument("--programs", default="")
+    parser.add_argument("name", nargs="?", help="the check; without one: prints their names")
+    OPTIONS = parser.parse_args()
+    if OPTIONS.name is None:
+        print("\n".join(check.__name__ for check in CHECKS))
+        return 0
+    if shutil.which("ib_send_lat") is None:
+        print("skipped: perftest is not installed")
+        return 77
+    check = next(c for c in CHECKS if c.__name__ == OPTIONS.name)
+    try:
+        check()
+    except (AssertionError, subprocess.TimeoutExpired) as problem:
+        print(f"FAILED {OPTIONS.name}\n{problem}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
