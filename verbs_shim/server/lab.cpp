@@ -8,7 +8,6 @@
 #include <stdexcept>
 
 #include "verbs_shim/server/futex.hpp"
-#include "verbs_shim/server/sysfs_tree.hpp"
 
 namespace simverbs::server {
 
@@ -76,7 +75,6 @@ void Lab::attach(sim::Engine& engine, host::PayloadMover& mover, const std::vect
         down_latency_ = sim::SimTime::ns(100);
         up_latency_ = sim::SimTime::ns(100);
     }
-    for (Host& host : hosts_) make_sysfs_tree(host);
 }
 
 Client* Lab::client_of_process(uint32_t process) {

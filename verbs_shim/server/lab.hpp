@@ -58,6 +58,7 @@ struct Host {
     std::string name;
     uint32_t address = 0;
     std::string sysfs_root;
+    bool has_sysfs = false;  ///< the tree below sysfs_root exists
     std::vector<Nic> nics;
 };
 
@@ -153,6 +154,7 @@ class Lab {
     void open_socket();
     void accept_connection();
     void on_visitor(int fd, uint32_t events);
+    bool provide_sysfs(Host& host);
     void admit(UniqueFd connection, const protocol::HelloRequest& hello, pid_t pid);
     void refuse(int fd, const protocol::HelloRequest& hello, int error);
     struct Place {

@@ -13,6 +13,7 @@
 
 #include "verbs_shim/server/control.hpp"
 #include "verbs_shim/server/lab.hpp"
+#include "verbs_shim/server/sysfs_tree.hpp"
 
 namespace simverbs::server {
 
@@ -146,10 +147,24 @@ int Lab::choose_place(const protocol::HelloRequest& hello, pid_t pid, Place& pla
     return EAGAIN;
 }
 
+/// Made for the first program on a host: a lab may have thousands of hosts.
+bool Lab::provide_sysfs(Host& host) {
+    if (host.has_sysfs) return true;
+    try {
+        make_sysfs_tree(host);
+    } catch (const std::exception& e) {
+        observer_->on_note(fmt::format("{}: {}", host.name, e.what()));
+        return false;
+    }
+    host.has_sysfs = true;
+    return true;
+}
+
 void Lab::admit(UniqueFd connection, const protocol::HelloRequest& hello, pid_t pid) {
     Place place;
     if (pid == 0) return;
     if (const int error = choose_place(hello, pid, place); error != 0) return refuse(connection.get(), hello, error);
+    if (!provide_sysfs(hosts_[place.host])) return refuse(connection.get(), hello, EIO);
     remove_client(place.process);  // of an earlier image
     protocol::ProcessEntry& entry = page_->processes[place.process];
     auto client = std::make_unique<Client>();

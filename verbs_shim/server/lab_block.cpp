@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -19,6 +21,8 @@ namespace {
 constexpr char kLockFolder[] = "/tmp/simverbs-blocks";
 /// sun_path holds 108 bytes; the folder gets "/lab-255/control" behind it.
 constexpr size_t kLongestBase = 80;
+/// A lab makes hundreds of small files: in memory they cost microseconds, on a disk's file system up to seconds.
+constexpr char kMemoryFolder[] = "/dev/shm";
 
 void make_folder(const std::string& path, mode_t mode) {
     if (::mkdir(path.c_str(), mode) == 0) {
@@ -26,6 +30,11 @@ void make_folder(const std::string& path, mode_t mode) {
         return;
     }
     if (errno != EEXIST) throw std::runtime_error(fmt::format("cannot make {}: {}", path, std::strerror(errno)));
+}
+
+bool is_in_memory(const char* path) {
+    struct statfs fs {};
+    return ::statfs(path, &fs) == 0 && fs.f_type == TMPFS_MAGIC && ::access(path, W_OK | X_OK) == 0;
 }
 
 /// Somebody else's folder of our name, or a link: refuse to put sockets there.
@@ -42,14 +51,12 @@ std::string LabBlock::base_folder() {
     if (runtime != nullptr && runtime[0] == '/' && std::strlen(runtime) < kLongestBase &&
         ::access(runtime, W_OK | X_OK) == 0)
         return std::string(runtime) + "/simverbs";
-    return fmt::format("/tmp/simverbs-{}", ::geteuid());
+    return fmt::format("{}/simverbs-{}", is_in_memory(kMemoryFolder) ? kMemoryFolder : "/tmp", ::geteuid());
 }
 
 LabBlock::LabBlock(uint32_t preferred) {
     make_folder(kLockFolder, 01777);
     const std::string base = base_folder();
-    make_folder(base, 0700);
-    check_private(base);
     constexpr uint32_t kCount = kLast - kFirst + 1;
     const uint32_t start = preferred >= kFirst && preferred <= kLast ? preferred - kFirst : 0;
     for (uint32_t i = 0; i < kCount; ++i) {
@@ -59,6 +66,12 @@ LabBlock::LabBlock(uint32_t preferred) {
     folder_ = fmt::format("{}/lab-{}", base, block_);
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);  // of a lab that died: we hold its lock
+    // The last lab that ended may remove the base folder in between.
+    for (int tries = 0; ::access(folder_.c_str(), F_OK) != 0 && tries < 100; ++tries) {
+        make_folder(base, 0700);
+        check_private(base);
+        if (::mkdir(folder_.c_str(), 0700) == 0 || errno != ENOENT) break;
+    }
     make_folder(folder_, 0700);
     check_private(folder_);
 }
