@@ -35,8 +35,8 @@ int reserve_slot(Call& call, const protocol::ReserveSlotRequest& request, protoc
     uint32_t process = call.client.process;
     if (request.kind == 1) process = call.lab.reserve_process(call.client.host, call.client.program);
     if (process == Lab::kNone) return EAGAIN;
-    // The caller sets the newcomer's clock before it makes it. Until then nobody waits for the arrival: at an equal clock
-    // and with a lower number the slot would be picked before the caller goes on.
+    // The caller sets the newcomer's clock before it makes it. Until then nobody waits for the arrival: at an equal
+    // clock and with a lower number the slot would be picked before the caller goes on.
     reply.slot = call.lab.reserve_slot(process, Lab::kLatestClockPs);
     return reply.slot == Lab::kNone ? EAGAIN : 0;
 }

@@ -30,7 +30,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static int whose, rounds = 1000;
 
-static void *pong(void *arg) {
+static void* pong(void* arg) {
     int me = (int)(intptr_t)arg;
     for (int i = 0; i < rounds; ++i) {
         pthread_mutex_lock(&mutex);
@@ -39,15 +39,15 @@ static void *pong(void *arg) {
         pthread_cond_signal(&cond);
         pthread_mutex_unlock(&mutex);
     }
-    return (void *)(intptr_t)(me + 40);
+    return (void*)(intptr_t)(me + 40);
 }
 
 static int ping_pong(void) {
     pthread_t t[2];
-    void *r[2];
+    void* r[2];
     long long t0 = now_ns();
     for (int i = 0; i < 2; ++i)
-        if (pthread_create(&t[i], NULL, pong, (void *)(intptr_t)i)) return 1;
+        if (pthread_create(&t[i], NULL, pong, (void*)(intptr_t)i)) return 1;
     for (int i = 0; i < 2; ++i) pthread_join(t[i], &r[i]);
     printf("%d %d %lld\n", (int)(intptr_t)r[0], (int)(intptr_t)r[1], now_ns() - t0);
     return 0;
@@ -58,7 +58,7 @@ static pthread_barrier_t barrier;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static int order[16], num_order;
 
-static void *worker(void *arg) {
+static void* worker(void* arg) {
     int me = (int)(intptr_t)arg;
     usleep((useconds_t)(1000 * (4 - me)));
     pthread_rwlock_wrlock(&rwlock);
@@ -74,7 +74,7 @@ static int sync_objects(void) {
     pthread_t t[4];
     sem_init(&sem, 0, 0);
     pthread_barrier_init(&barrier, NULL, 4);
-    for (int i = 0; i < 4; ++i) pthread_create(&t[i], NULL, worker, (void *)(intptr_t)i);
+    for (int i = 0; i < 4; ++i) pthread_create(&t[i], NULL, worker, (void*)(intptr_t)i);
     for (int i = 0; i < 4; ++i) sem_wait(&sem);
     for (int i = 0; i < 4; ++i) pthread_join(t[i], NULL);
     struct timespec until;
@@ -94,7 +94,7 @@ static int sync_objects(void) {
 }
 
 static volatile int flag;
-static void *set_flag_later(void *arg) {
+static void* set_flag_later(void* arg) {
     (void)arg;
     usleep(2000);
     flag = 1;
@@ -177,10 +177,10 @@ static int tsc(void) {
     return 0;
 }
 
-static void on_segv(int s, siginfo_t *i, void *c) {
+static void on_segv(int s, siginfo_t* i, void* c) {
     (void)s;
     (void)c;
-    printf("own handler %d\n", i->si_addr == (void *)8);
+    printf("own handler %d\n", i->si_addr == (void*)8);
     fflush(stdout);
     _exit(0);
 }
@@ -196,12 +196,12 @@ static int segv(void) {
     sigprocmask(SIG_BLOCK, &all, NULL);
     printf("mine %d tsc %d\n", old.sa_sigaction == on_segv, __rdtsc() != 0);
     fflush(stdout);
-    *(volatile int *)8 = 1;
+    *(volatile int*)8 = 1;
     return 1;
 }
 
 /* --- children --------------------------------------------------------------------------------------------------- */
-static int children(const char *self) {
+static int children(const char* self) {
     long long t0 = now_ns();
     for (int i = 0; i < 3; ++i) {
         if (fork() == 0) {
@@ -222,15 +222,15 @@ static int children(const char *self) {
     printf("system %d\n", rc);
     fflush(stdout);
     if (fork() == 0) {
-        execlp("sh", "sh", "-c", "exit 7", (char *)NULL);
+        execlp("sh", "sh", "-c", "exit 7", (char*)NULL);
         _exit(1);
     }
     int status = 0;
     wait(&status);
     printf("exec %d\n", WEXITSTATUS(status));
     fflush(stdout);
-    char *const argv[] = {"sh", "-c", "exit 8", NULL};
-    char *const none[] = {NULL};
+    char* const argv[] = {"sh", "-c", "exit 8", NULL};
+    char* const none[] = {NULL};
     pid_t pid;
     rc = posix_spawnp(&pid, "sh", NULL, NULL, argv, none);
     waitpid(pid, &status, 0);
@@ -248,21 +248,21 @@ static int randoms(void) {
 }
 
 /* --- memory spinning -------------------------------------------------------------------------------------------- */
-static volatile uint64_t *registered(void) {
+static volatile uint64_t* registered(void) {
     int n = 0;
-    struct ibv_device **list = ibv_get_device_list(&n);
+    struct ibv_device** list = ibv_get_device_list(&n);
     if (n < 1) exit(3);
-    struct ibv_context *c = ibv_open_device(list[0]);
+    struct ibv_context* c = ibv_open_device(list[0]);
     if (!c) exit(4);
-    struct ibv_pd *pd = ibv_alloc_pd(c);
-    void *p = aligned_alloc(4096, 16384);
+    struct ibv_pd* pd = ibv_alloc_pd(c);
+    void* p = aligned_alloc(4096, 16384);
     memset(p, 0, 16384);
     if (!pd || !ibv_reg_mr(pd, p, 16384, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE)) exit(5);
     return p;
 }
 
 static int memory(int n) {
-    volatile uint64_t *p = registered();
+    volatile uint64_t* p = registered();
     struct timespec a, b;
     for (int i = 1; i <= n; ++i) {
         while (*p < (uint64_t)i) {
@@ -276,11 +276,14 @@ static int memory(int n) {
     return 0;
 }
 
-#define SPIN(name, body)               \
-    static int spin_##name(void *p) {  \
-        long before = 0, after = 0;    \
-        __asm__ volatile(body : "=&r"(after), "=&r"(before) : "r"(p) : "rax", "rcx", "rdx", "r8", "r9", "cc", "memory"); \
-        return after == before + 1;    \
+#define SPIN(name, body)                                                     \
+    static int spin_##name(void* p) {                                        \
+        long before = 0, after = 0;                                          \
+        __asm__ volatile(body                                                \
+                         : "=&r"(after), "=&r"(before)                       \
+                         : "r"(p)                                            \
+                         : "rax", "rcx", "rdx", "r8", "r9", "cc", "memory"); \
+        return after == before + 1;                                          \
     }
 /* Each waits for the counter's next value with another instruction. before: first value, after: last. */
 SPIN(mov64, "mov (%2), %1\n1: mov (%2), %0\ncmp %0, %1\nje 1b")
@@ -296,13 +299,13 @@ SPIN(sub, "mov (%2), %1\n1: mov %1, %%r8\nsub (%2), %%r8\njz 1b\nmov (%2), %0")
 SPIN(sse, "mov (%2), %1\nmovq %1, %%xmm0\n1: movdqu (%2), %%xmm1\nmovq %%xmm1, %0\ncmp %0, %1\nje 1b")
 
 static int forms(void) {
-    void *p = (void *)registered();
+    void* p = (void*)registered();
     int ok = 1;
-#define RUN(name)                          \
-    do {                                   \
-        int r = spin_##name(p);            \
-        printf("%s %d\n", #name, r);       \
-        ok = ok && r;                      \
+#define RUN(name)                    \
+    do {                             \
+        int r = spin_##name(p);      \
+        printf("%s %d\n", #name, r); \
+        ok = ok && r;                \
     } while (0)
     RUN(mov64);
     RUN(mov32);
@@ -325,8 +328,8 @@ static int compute(void) {
     return 0;
 }
 
-int main(int argc, char **argv) {
-    const char *what = argc > 1 ? argv[1] : "";
+int main(int argc, char** argv) {
+    const char* what = argc > 1 ? argv[1] : "";
     int n = argc > 2 ? atoi(argv[2]) : 0;
     if (!strcmp(what, "ping_pong")) return ping_pong();
     if (!strcmp(what, "sync_objects")) return sync_objects();
