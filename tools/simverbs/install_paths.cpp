@@ -1,5 +1,6 @@
 #include "tools/simverbs/install_paths.hpp"
 
+#include <cstdlib>
 #include <filesystem>
 #include <vector>
 
@@ -30,8 +31,12 @@ std::string first_existing(const char* what, const std::vector<fs::path>& places
 }  // namespace
 
 std::string preload_library() {
-    const fs::path here = executable_folder();
     constexpr char kName[] = "libsimverbs-preload.so";
+    // The tests of a sanitized server take the client of another build.
+    if (const char* given = std::getenv("SIMVERBS_PRELOAD"); given != nullptr && *given != '\0') {
+        return first_existing("the preload library that SIMVERBS_PRELOAD names", {given});
+    }
+    const fs::path here = executable_folder();
     return first_existing("the preload library", {here / "../verbs_shim/client" / kName,  // build tree
                                                   here / ".." / SIMVERBS_LIBDIR / "simverbs" / kName,
                                                   fs::path(SIMVERBS_PREFIX) / SIMVERBS_LIBDIR / "simverbs" / kName});
