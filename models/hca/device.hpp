@@ -110,8 +110,9 @@ class Device {
     LocalFault scatter_bytes(uint32_t pd, std::span<const Sge> sges, std::span<const uint8_t> bytes,
                              sim::SimTime visible_at);
     [[nodiscard]] static WcStatus local_status_of(Check check) noexcept;
+    /// `part`: of a message of which more is to come.
     void write_payload(const wire::PayloadRef& payload, uint64_t skip, uint64_t length, host::AddressSpaceId space,
-                       uint64_t va, sim::SimTime visible_at);
+                       uint64_t va, bool part, sim::SimTime visible_at);
 
     // ---- completions: cq/write_cqe.cpp
     void complete_send(Qp& qp, uint32_t message, WcStatus status, sim::SimTime now);

@@ -12,7 +12,7 @@ enum class Source : uint8_t { Wire, Faults, Received, Delayed, HostRead, Timer, 
 
 /// When the transport sees the wire's next packet: its tail is in, and the receive pipeline, which the link's latency
 /// counts, is behind it.
-sim::SimTime next_wire_time(const Port& port) noexcept {
+[[gnu::always_inline]] inline sim::SimTime next_wire_time(const Port& port) noexcept {
     if (!port.ingress.wired() || port.ingress.faults != nullptr || port.ingress.channel->empty())
         return sim::SimTime::max();
     return port.ingress.tail_time(port.ingress.channel->front());
@@ -108,8 +108,10 @@ void Device::run_window(sim::SimTime end) {
 sim::SimTime Device::next_event_time() const {
     sim::SimTime t =
         std::min({delayed.next_time(), host_port.next_completion(), timers.next_time(), atomics.next_time()});
-    for (const auto& p : ports)
-        t = std::min({t, next_wire_time(*p), next_fault_time(*p), p->rx.head_time(), next_transmit(*p)});
+    for (const auto& p : ports) {
+        const sim::SimTime wire_at = p->wire_at != sim::SimTime::max() ? p->wire_at : next_wire_time(*p);
+        t = std::min({t, wire_at, next_fault_time(*p), p->rx.head_time(), p->transmit_at});
+    }
     return t;
 }
 
@@ -168,7 +170,8 @@ void Device::on_atomic(const AtomicExecution& e, sim::SimTime now) {
             return value == e.compare ? e.swap_or_add : value;
         };
         r.failed = !mover->read_modify_write(e.space, e.va, next, old);
-        if (sink != nullptr && watched.contains(e.space)) sink->on_memory_written(e.space, e.va, sizeof old, now);
+        if (sink != nullptr && watched.contains(e.space))
+            sink->on_memory_written(e.space, e.va, sizeof old, false, now);
     }
     r.atomic_result = old;
     if (!qp.destroyed) RcResponder(*this, qp).on_atomic_executed(e.resource, now);

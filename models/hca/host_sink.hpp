@@ -36,8 +36,9 @@ class HostSink {
     /// An armed CQ got its completion (once for each req_notify_cq).
     virtual void on_cq_event(CqHandle cq, sim::SimTime visible_at) = 0;
     virtual void on_async_event(const AsyncEvent& event, sim::SimTime visible_at) = 0;
-    /// DMA changed bytes [va, va+length) of a space: only for spaces that are watched (Hca::watch_memory).
-    virtual void on_memory_written(host::AddressSpaceId space, uint64_t va, uint64_t length,
+    /// DMA changed bytes [va, va+length) of a space: only for spaces that are watched (Hca::watch_memory). `part`: of a
+    /// message of which more is to come.
+    virtual void on_memory_written(host::AddressSpaceId space, uint64_t va, uint64_t length, bool part,
                                    sim::SimTime visible_at) = 0;
     virtual void on_incident(const Incident&) {}
 };

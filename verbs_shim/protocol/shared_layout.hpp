@@ -62,7 +62,7 @@ enum WaitFlag : uint32_t {
         1,  ///< any CQE, remote write, event for the thread's process also ends the wait (poll and memory spinning)
     kWaitReadsClock =
         2,  ///< a spinner that has read a clock since its last progress: stays runnable in growing steps (rule 5)
-    kWaitMemory = 4,  ///< proven memory spinner (rule 7); only for the stall report and --stats
+    kWaitMemory = 4,  ///< proven memory spinner (rule 7): each packet of a message wakes it, not only the last
 };
 
 struct Wait {

@@ -242,6 +242,7 @@ void Arbiter::grant(uint32_t slot, const Pick& p) {
         state.steps = stepped ? state.steps + 1 : 0;
     }
     state.visible_seen = client != nullptr ? client->visible_count : 0;
+    state.whole_seen = client != nullptr ? client->whole_count : 0;
     state.granted_ps = s.clock_ps;
     state.items.clear();
     state.external.clear();

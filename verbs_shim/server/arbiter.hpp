@@ -28,8 +28,8 @@ class Arbiter {
     /// A thread slot as the arbiter knows it; what lies in shared memory is copied when the thread gives up its turn.
     struct SlotState {
         int64_t granted_ps = 0;
-        uint64_t visible_seen = 0;
-        uint32_t steps = 0;  ///< clock steps in a row without anything happening (rule 5)
+        uint64_t visible_seen = 0, whole_seen = 0;  ///< the Client's counts at the last grant
+        uint32_t steps = 0;                         ///< clock steps in a row without anything happening (rule 5)
         uint32_t wait_flags = 0;
         int64_t deadline_ps = INT64_MAX;
         std::vector<protocol::WaitItem> items;

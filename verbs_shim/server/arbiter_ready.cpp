@@ -50,8 +50,14 @@ SimTime Arbiter::wait_ready(uint32_t slot, Client* client) {
     SimTime ready = SimTime::ps(state.deadline_ps);
     for (size_t i = 0; i < state.items.size(); ++i) ready = std::min(ready, item_ready(slot, i, client));
     if ((state.wait_flags & protocol::kWaitVisible) != 0 && client != nullptr) {
-        if (client->visible_count != state.visible_seen) ready = std::min(ready, SimTime::ps(client->visible_stamp_ps));
-        ready = std::min(ready, client->deliveries.next());
+        // Who polls a CQ is not woken for each packet of a message, but neither left alone if its end never comes.
+        const bool parts_too = (state.wait_flags & protocol::kWaitMemory) != 0;
+        const auto by_part = [&](SimTime t) { return parts_too ? t : saturating(t, kFirstStep.in_ps()); };
+        if (client->visible_count != state.visible_seen) {
+            const SimTime stamp = SimTime::ps(client->visible_stamp_ps);
+            ready = std::min(ready, client->whole_count != state.whole_seen ? stamp : by_part(stamp));
+        }
+        ready = std::min({ready, client->deliveries.next_whole(), by_part(client->deliveries.next_part())});
     }
     if ((state.wait_flags & protocol::kWaitReadsClock) != 0)
         ready = std::min(ready, clock + kFirstStep * (int64_t{1} << std::min(state.steps, kMostDoublings)));

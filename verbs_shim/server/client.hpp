@@ -133,6 +133,7 @@ struct Client {
 
     DeliveryQueue deliveries;
     uint64_t visible_count = 0;    ///< deliveries applied so far
+    uint64_t whole_count = 0;      ///< the same without parts of messages
     int64_t visible_stamp_ps = 0;  ///< stamp of the last one
     uint64_t doorbells_taken = 0;
     int64_t last_post_ps = 0;

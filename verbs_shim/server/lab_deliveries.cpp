@@ -12,12 +12,20 @@ namespace simverbs::server {
 
 uint64_t Lab::apply_deliveries(Client& client, sim::SimTime clock) {
     uint64_t applied = 0;
-    while (client.deliveries.next() <= clock) {
+    sim::SimTime last = sim::SimTime::zero();
+    while (client.deliveries.next_queued() <= clock) {
         const Delivery delivery = client.deliveries.pop();
         apply(client, delivery);
-        client.visible_stamp_ps = delivery.stamp.in_ps();
+        last = delivery.stamp;
         ++applied;
     }
+    sim::SimTime written = sim::SimTime::zero();
+    if (client.deliveries.pop_written(clock, written)) ++applied;
+    last = std::max(last, written);
+    client.whole_count += applied;
+    if (client.deliveries.pop_parts(clock, written)) ++applied;
+    last = std::max(last, written);
+    if (applied > 0) client.visible_stamp_ps = last.in_ps();
     client.visible_count += applied;
     return applied;
 }
@@ -45,8 +53,6 @@ void Lab::apply(Client& client, const Delivery& delivery) {
                     qp->rq.header->state.store(static_cast<uint32_t>(delivery.qp_state), std::memory_order_release);
             }
             return;
-        case DeliveryKind::MemoryChanged:
-            return;  // the PayloadMover has put the bytes there
     }
 }
 

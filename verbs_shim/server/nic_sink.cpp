@@ -96,12 +96,12 @@ void NicSink::on_async_event(const hca::AsyncEvent& event, sim::SimTime visible_
     }
 }
 
-void NicSink::on_memory_written(host::AddressSpaceId space, uint64_t, uint64_t, sim::SimTime visible_at) {
+void NicSink::on_memory_written(host::AddressSpaceId space, uint64_t, uint64_t, bool part, sim::SimTime visible_at) {
     Client* client = lab_->client_of_space(space);
     if (client == nullptr) return;
-    Delivery d;
-    d.kind = DeliveryKind::MemoryChanged;
-    queue(*client, d, visible_at);
+    const sim::SimTime settled = lab_->engine().frontier() - lab_->down_latency();
+    // Only what comes before all else changes whose turn is next.
+    if (client->deliveries.push_written(visible_at, part, settled)) lab_->note_delivery();
 }
 
 void NicSink::on_incident(const hca::Incident& incident) {

@@ -20,7 +20,8 @@ class NicSink final : public hca::HostSink {
     void on_cqe(hca::CqHandle cq, const hca::Cqe& cqe, sim::SimTime visible_at) override;
     void on_cq_event(hca::CqHandle cq, sim::SimTime visible_at) override;
     void on_async_event(const hca::AsyncEvent& event, sim::SimTime visible_at) override;
-    void on_memory_written(host::AddressSpaceId space, uint64_t va, uint64_t length, sim::SimTime visible_at) override;
+    void on_memory_written(host::AddressSpaceId space, uint64_t va, uint64_t length, bool part,
+                           sim::SimTime visible_at) override;
     void on_incident(const hca::Incident& incident) override;
 
     /// Whose object it is, and what the process calls it.

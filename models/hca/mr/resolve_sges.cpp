@@ -29,6 +29,7 @@ Device::LocalFault Device::scatter(uint32_t pd, std::span<const Sge> sges, uint6
                                    sim::SimTime visible_at) {
     static constexpr wire::PayloadRef kNoPayload{};
     const wire::PayloadRef& payload = packet.extra == wire::kNoExtra ? kNoPayload : (*pool)[packet.extra].payload;
+    const bool part = !wire::find_opcode(packet.opcode)->ends_message();
     uint64_t begin = 0;
     uint32_t done = 0;
     for (const Sge& sge : sges) {
@@ -40,7 +41,7 @@ Device::LocalFault Device::scatter(uint32_t pd, std::span<const Sge> sges, uint6
             const Mr* mr = mrs.find_lkey(sge.lkey);
             const MrVerdict verdict = check_access(mr, pd, sge.addr + offset, n, kLocalWrite);
             if (verdict != MrVerdict::Ok) return {local_check_of(verdict), sge.addr + offset, n, sge.lkey};
-            write_payload(payload, done, n, mr->space, mr->addr + (sge.addr + offset - mr->iova), visible_at);
+            write_payload(payload, done, n, mr->space, mr->addr + (sge.addr + offset - mr->iova), part, visible_at);
             done += n;
         }
         begin += sge.length;
@@ -57,7 +58,7 @@ Device::LocalFault Device::scatter_bytes(uint32_t pd, std::span<const Sge> sges,
     const wire::StreamId stream = mover->open_bytes(bytes);
     uint64_t at = 0;
     for (const ResolvedSge& r : scratch) {
-        write_payload({stream, static_cast<uint32_t>(bytes.size()), 0}, at, r.length, r.space, r.va, visible_at);
+        write_payload({stream, static_cast<uint32_t>(bytes.size()), 0}, at, r.length, r.space, r.va, false, visible_at);
         at += r.length;
     }
     mover->release(stream);

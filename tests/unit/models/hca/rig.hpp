@@ -61,7 +61,9 @@ class TestSink final : public HostSink {
     void on_cqe(CqHandle cq, const Cqe& cqe, SimTime at) override { cqes.push_back({cq, cqe, at}); }
     void on_cq_event(CqHandle cq, SimTime at) override { cq_events.emplace_back(cq, at); }
     void on_async_event(const AsyncEvent& e, SimTime) override { events.push_back(e); }
-    void on_memory_written(host::AddressSpaceId, uint64_t, uint64_t, SimTime at) override { written.push_back(at); }
+    void on_memory_written(host::AddressSpaceId, uint64_t, uint64_t, bool, SimTime at) override {
+        written.push_back(at);
+    }
     void on_incident(const Incident& i) override {
         if (!i.by_program) incidents.push_back(i);
     }

@@ -46,5 +46,43 @@ TEST(DeliveryQueue, TheNextEventOfAnFdIsFoundAmongOthers) {
     EXPECT_EQ(queue.next_for_fd(79), SimTime::max());
 }
 
+TEST(DeliveryQueue, AWriteOfAPartIsDueButIsNotAWholeMessage) {
+    DeliveryQueue queue;
+    EXPECT_TRUE(queue.push_written(SimTime::ns(10), true, SimTime::zero()));
+    EXPECT_TRUE(queue.push_written(SimTime::ns(20), false, SimTime::zero()));
+    EXPECT_FALSE(queue.push_written(SimTime::ns(30), false, SimTime::zero()));
+    EXPECT_FALSE(queue.push_written(SimTime::ns(30), true, SimTime::zero()));
+    EXPECT_EQ(queue.next(), SimTime::ns(10));
+    EXPECT_EQ(queue.next_whole(), SimTime::ns(20));
+    SimTime last;
+    EXPECT_FALSE(queue.pop_written(SimTime::ns(19), last));
+    EXPECT_TRUE(queue.pop_written(SimTime::ns(30), last));
+    EXPECT_EQ(last, SimTime::ns(30));
+    EXPECT_EQ(queue.next_whole(), SimTime::max());
+    EXPECT_EQ(queue.next_part(), SimTime::ns(10));
+}
+
+TEST(StampQueue, StampsThatComeOutOfOrderAreSorted_EqualOnesKeptOnce) {
+    StampQueue queue;
+    for (const int64_t ns : {30, 10, 20, 20, 30}) queue.push(SimTime::ns(ns), SimTime::zero());
+    SimTime last;
+    for (const int64_t ns : {10, 20, 30}) {
+        EXPECT_EQ(queue.next(), SimTime::ns(ns));
+        EXPECT_TRUE(queue.pop_due(SimTime::ns(ns), last));
+    }
+    EXPECT_EQ(queue.next(), SimTime::max());
+    EXPECT_FALSE(queue.pop_due(SimTime::max(), last));
+}
+
+TEST(StampQueue, WhatIsSettledIsThinnedOut_ItsFirstAndLastStampStay) {
+    StampQueue queue;
+    for (int64_t ns = 1; ns <= 5000; ++ns) queue.push(SimTime::ns(ns), SimTime::ns(ns - 10));
+    EXPECT_EQ(queue.next(), SimTime::ns(1));
+    SimTime last;
+    EXPECT_TRUE(queue.pop_due(SimTime::ns(4995), last));
+    EXPECT_EQ(last, SimTime::ns(4995));
+    EXPECT_EQ(queue.next(), SimTime::ns(4996));
+}
+
 }  // namespace
 }  // namespace simverbs::server
