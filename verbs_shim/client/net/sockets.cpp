@@ -21,6 +21,7 @@
 #include "verbs_shim/client/net/socket_calls.hpp"
 #include "verbs_shim/client/net/stream_keys.hpp"
 #include "verbs_shim/client/spin/spin.hpp"
+#include "verbs_shim/client/turn/kernel.hpp"
 #include "verbs_shim/client/turn/turn.hpp"
 
 namespace simverbs::client::net {
@@ -126,6 +127,20 @@ int await_listener(const Endpoint& to) noexcept {
     return 0;
 }
 
+/// With the wall clock all programs of a lab start at once and race: in the lab's first seconds a blocking connect
+/// without a listener tries again, as if the client had been started by hand after the server.
+int connect_by_wall_clock(int fd, const sockaddr_storage& under, socklen_t size) noexcept {
+    constexpr int64_t kStartPs = 3'000'000'000'000;
+    constexpr timespec kAgain{0, 1'000'000};
+    const bool may_hold = lab()->clock_mode == protocol::ClockMode::Wall && blocking(fd, 0);
+    for (;;) {
+        const int rc = real::connect(fd, reinterpret_cast<const sockaddr*>(&under), size);
+        if (rc == 0 || errno != ECONNREFUSED || !may_hold || turn::now_ps() >= kStartPs) return rc;
+        kernel(SYS_nanosleep, &kAgain, nullptr);
+        errno = ECONNREFUSED;
+    }
+}
+
 int connect_stream(int fd, Description& d, const Endpoint& to) noexcept {
     if (turn::active()) {
         turn::checkpoint();
@@ -137,7 +152,7 @@ int connect_stream(int fd, Description& d, const Endpoint& to) noexcept {
     socklen_t size = 0;
     put_under(to, d.v6, block(), under, size);
     if (!turn::active()) {
-        const int rc = real::connect(fd, reinterpret_cast<sockaddr*>(&under), size);
+        const int rc = connect_by_wall_clock(fd, under, size);
         if (rc == 0 || errno == EINPROGRESS) d.kind = FdKind::TcpStream;
         return rc;
     }
