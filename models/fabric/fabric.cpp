@@ -1,5 +1,6 @@
 #include "models/fabric/fabric.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "models/fabric/routing.hpp"
@@ -29,8 +30,29 @@ class Fabric::Reporter final : public sim::StuckReporter {
     const Fabric& fabric_;
 };
 
+namespace {
+
+/// Programs may act a doorbell's latency after any event, so their windows are cut there. Windows of that length are
+/// never cut for this reason, which saves asking the nodes for what is left of one.
+sim::EngineConfig with_window_for_programs(sim::EngineConfig config, const FabricSpec& spec) {
+    if (config.window != sim::SimTime::zero()) return config;
+    sim::SimTime window = sim::kMaxWindow;
+    for (const NicSpec& nic : spec.nics) window = std::min(window, nic.profile->timing.mmio_write);
+    for (const LinkSpec& l : spec.links) {
+        for (const LinkEndSpec* receiver : {&l.a, &l.b}) {
+            const sim::SimTime inside = receiver->is_switch ? spec.switches.at(receiver->index).latency
+                                                            : spec.nics.at(receiver->index).profile->timing.rx_pipeline;
+            window = std::min(window, l.params.propagation + l.params.header_latency + inside);
+        }
+    }
+    config.window = std::max(window, sim::SimTime::zero());
+    return config;
+}
+
+}  // namespace
+
 Fabric::Fabric(const FabricSpec& spec, sim::EngineConfig config, host::HostMemory* memory)
-    : engine_(config),
+    : engine_(memory != nullptr ? with_window_for_programs(config, spec) : config),
       mover_(memory != nullptr ? std::make_unique<host::PayloadMover>(*memory) : nullptr),
       pool_(std::max(config.threads, 1U), mover_.get()) {
     if (mover_ != nullptr) mover_->set_threaded(config.threads > 1);
