@@ -171,7 +171,9 @@ def full():
                                       stdout=(r"iters in",), seconds=15))
         for test in ("send_bw", "send_lat", "write_bw", "write_lat", "read_bw", "read_lat", "atomic_bw", "atomic_lat"):
             kinds = {"send": ("RC", "UC", "UD"), "write": ("RC", "UC"), "read": ("RC",), "atomic": ("RC",)}[test.split("_")[0]]
-            options = ["", "-a", "-e", "-D 1"] if not test.startswith("atomic") else ["", "-e"]
+            options = ["", "-e"] if test.startswith("atomic") else ["", "-a", "-e", "-D 1"]
+            if test.startswith("write"):
+                options.remove("-e")  # perftest has no events on the WRITE verb
             if test.endswith("bw"):
                 options += ["-b", "-q 8", "-l 8"]
             else:
