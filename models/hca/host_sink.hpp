@@ -37,7 +37,7 @@ class HostSink {
     virtual void on_cq_event(CqHandle cq, sim::SimTime visible_at) = 0;
     virtual void on_async_event(const AsyncEvent& event, sim::SimTime visible_at) = 0;
     /// DMA changed bytes [va, va+length) of a space: only for spaces that are watched (Hca::watch_memory). `part`: of a
-    /// message of which more is to come.
+    /// message of which more is to come, if only its completion.
     virtual void on_memory_written(host::AddressSpaceId space, uint64_t va, uint64_t length, bool part,
                                    sim::SimTime visible_at) = 0;
     virtual void on_incident(const Incident&) {}

@@ -29,7 +29,8 @@ Device::LocalFault Device::scatter(uint32_t pd, std::span<const Sge> sges, uint6
                                    sim::SimTime visible_at) {
     static constexpr wire::PayloadRef kNoPayload{};
     const wire::PayloadRef& payload = packet.extra == wire::kNoExtra ? kNoPayload : (*pool)[packet.extra].payload;
-    const bool part = !wire::find_opcode(packet.opcode)->ends_message();
+    const wire::OpcodeInfo& info = *wire::find_opcode(packet.opcode);
+    const bool part = !info.ends_message() || info.completes_receive_wqe;
     uint64_t begin = 0;
     uint32_t done = 0;
     for (const Sge& sge : sges) {

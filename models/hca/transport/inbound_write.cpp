@@ -52,7 +52,8 @@ InboundFault take_write_payload(Device& d, Qp& qp, const wire::Packet& packet, c
     }
     const sim::SimTime visible = d.host_port.post_write(now, n);
     if (packet.extra != wire::kNoExtra)
-        d.write_payload((*d.pool)[packet.extra].payload, 0, n, rs.space, rs.host_va, !info.ends_message(), visible);
+        d.write_payload((*d.pool)[packet.extra].payload, 0, n, rs.space, rs.host_va,
+                        !info.ends_message() || info.completes_receive_wqe, visible);
     rs.va += n;
     rs.host_va += n;
     rs.remaining -= n;
