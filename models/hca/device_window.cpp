@@ -10,6 +10,11 @@ namespace {
 /// Sources of events, in the order of EventPhase; within a phase in this order, ports by number.
 enum class Source : uint8_t { Wire, Faults, Received, Delayed, HostRead, Timer, Atomic, Transmit, None };
 
+constexpr size_t kSources = 16;
+constexpr size_t place_of(Source source, size_t port) noexcept {
+    return port * kSources + static_cast<size_t>(source);
+}
+
 /// When the transport sees the wire's next packet: its tail is in, and the receive pipeline, which the link's latency
 /// counts, is behind it.
 [[gnu::always_inline]] inline sim::SimTime next_wire_time(const Port& port) noexcept {
@@ -27,40 +32,42 @@ sim::SimTime next_fault_time(const Port& port) noexcept {
 void Device::run_window(sim::SimTime end) {
     running = true;
     if (mover != nullptr) mover->set_safe_time(node.engine().frontier() - timing.mmio_write);
+    const std::unique_ptr<Port>* const all = ports.data();
     const size_t port_count = ports.size();
-    for (const auto& port : ports)
+    bool faults = false;
+    for (const auto& port : ports) {
         if (port->wire_at == sim::SimTime::max()) port->wire_at = next_wire_time(*port);
+        faults = faults || port->ingress.faults != nullptr;
+    }
     sim::SimTime next = sim::SimTime::max();
     for (;;) {
         sim::SimTime best = sim::SimTime::max();
-        Source source = Source::None;
-        size_t which = 0;
+        size_t winner = place_of(Source::None, 0);
+        // Selects instead of branches: which event is next cannot be predicted.
         const auto consider = [&](sim::SimTime t, Source s, size_t port) {
-            if (t < best) {
-                best = t;
-                source = s;
-                which = port;
-            }
+            const bool earlier = t < best;
+            best = earlier ? t : best;
+            winner = earlier ? place_of(s, port) : winner;
         };
         for (size_t p = 0; p < port_count; ++p) {
-            const Port& port = *ports[p];
+            const Port& port = *all[p];
             consider(port.wire_at, Source::Wire, p);
-            if (port.ingress.faults != nullptr) [[unlikely]]
-                consider(port.ingress.next_time(), Source::Faults, p);
+            if (faults) [[unlikely]]
+                consider(next_fault_time(port), Source::Faults, p);
             consider(port.rx.head_time(), Source::Received, p);
         }
         consider(delayed.next_time(), Source::Delayed, 0);
         consider(host_port.next_completion(), Source::HostRead, 0);
         consider(timers.next_time(), Source::Timer, 0);
         consider(atomics.next_time(), Source::Atomic, 0);
-        for (size_t p = 0; p < port_count; ++p) consider(ports[p]->transmit_at, Source::Transmit, p);
+        for (size_t p = 0; p < port_count; ++p) consider(all[p]->transmit_at, Source::Transmit, p);
         if (best >= end) {
             next = best;
             break;
         }
         now_running = best;
-        Port& port = *ports[which];
-        switch (source) {
+        Port& port = *all[winner / kSources];
+        switch (static_cast<Source>(winner % kSources)) {
             case Source::Wire: {
                 wire::Packet packet;
                 const bool taken = port.ingress.pop(packet, node.shard());
