@@ -81,6 +81,10 @@ TEST(Guest, TheTimeStampCounterGrowsAtItsRate) {
     EXPECT_NEAR(atof(out.c_str() + 10), 2500000, 2500) << out;
 }
 
+TEST(Guest, WhoOnlyReadsClocksGetsToItsTimeInFewReads_HardlyLate_AndAllClocksAgree) {
+    EXPECT_EQ(output_of({"clock_spin"}), "late 0 bad ratio 0 few 1\n");
+}
+
 TEST(Guest, AProgramsOwnSegvHandlerSeesItsFaults_AndTheCounterStillWorksWithEverythingBlocked) {
     EXPECT_EQ(output_of({"segv"}), "mine 1 tsc 1\nown handler 1\n");
 }

@@ -177,6 +177,29 @@ static int tsc(void) {
     return 0;
 }
 
+/* Waits for times to come by doing nothing but read the clock, as a calibration of the time stamp counter does. */
+static int clock_spin(void) {
+    long reads = 0, late = 0, bad_ratio = 0;
+    for (int i = 0; i < 200; ++i) {
+        long long ns = 100000 + 10000 * i;
+        struct timespec a, b;
+        unsigned long long c = __rdtsc();
+        clock_gettime(CLOCK_MONOTONIC, &a);
+        long long passed;
+        do {
+            clock_gettime(CLOCK_MONOTONIC, &b);
+            passed = (b.tv_sec - a.tv_sec) * 1000000000LL + b.tv_nsec - a.tv_nsec;
+            ++reads;
+        } while (passed < ns);
+        c = __rdtsc() - c;
+        long long khz = (long long)c * 1000000 / passed;
+        if (passed - ns > 2000) ++late;
+        if (khz < 2490000 || khz > 2510000) ++bad_ratio;
+    }
+    printf("late %ld bad ratio %ld few %d\n", late, bad_ratio, reads < 400000);
+    return 0;
+}
+
 static void on_segv(int s, siginfo_t* i, void* c) {
     (void)s;
     (void)c;
@@ -332,6 +355,7 @@ int main(int argc, char** argv) {
     const char* what = argc > 1 ? argv[1] : "";
     int n = argc > 2 ? atoi(argv[2]) : 0;
     if (!strcmp(what, "ping_pong")) return ping_pong();
+    if (!strcmp(what, "clock_spin")) return clock_spin();
     if (!strcmp(what, "sync_objects")) return sync_objects();
     if (!strcmp(what, "flag_spin")) return flag_spin(n);
     if (!strcmp(what, "sleeper")) return sleeper(n);
