@@ -66,6 +66,7 @@ void Switch::run_window(SimTime end) {
 
 void Switch::fill_queue(LocalQueue& queue) {
     const auto ports = port_count_;
+    for (PortIndex i = 0; i < ports; ++i) __builtin_prefetch(ports_[i].ingress.channel);
     queue.reset(2 * ports);
     for (PortIndex i = 0; i < ports; ++i) {
         const Port& p = ports_[i];
@@ -80,7 +81,7 @@ void Switch::fill_queue(LocalQueue& queue) {
 }
 
 HOT_INLINE SimTime Switch::ingress_event(const Port& port) const noexcept {
-    return port.stored_at != SimTime::max() ? port.stored_at : port.ingress.next_time();
+    return storing_ != 0 && port.stored_at != SimTime::max() ? port.stored_at : port.ingress.next_time();
 }
 
 HOT_INLINE void Switch::schedule_ingress(PortIndex port, SimTime now, LocalQueue& queue) {
@@ -89,7 +90,7 @@ HOT_INLINE void Switch::schedule_ingress(PortIndex port, SimTime now, LocalQueue
     const SimTime t = std::max(ingress_event(in), now);
     if (t < window_end_) return queue.update(port, sim::local_key(t - window_start_, EventPhase::Deliver, port));
     queue.update(port, sim::kNoEvent);
-    if (in.stored_at != SimTime::max()) activity().wake(id(), t);
+    if (storing_ != 0 && in.stored_at != SimTime::max()) activity().wake(id(), t);
 }
 
 HOT_INLINE void Switch::schedule_transmit(PortIndex port, SimTime at, LocalQueue& queue) {
@@ -138,7 +139,7 @@ HOT_INLINE void Switch::forward(Packet& packet, uint32_t bytes, PortIndex out, S
 
 void Switch::on_deliver(PortIndex port, SimTime now, LocalQueue& queue) {
     Port& in = ports_[port];
-    if (in.stored_at != SimTime::max()) return on_stored(port, now, queue);
+    if (storing_ != 0 && in.stored_at != SimTime::max()) return on_stored(port, now, queue);
     Packet packet;
     if (!in.ingress.pop(packet, shard())) [[unlikely]]
         return schedule_ingress(port, now, queue);
@@ -158,6 +159,7 @@ void Switch::on_deliver(PortIndex port, SimTime now, LocalQueue& queue) {
         in.storing = packet;
         in.storing_for = out;
         in.stored_at = now + in.ingress.byte_time.of(bytes);
+        ++storing_;
         return schedule_ingress(port, now, queue);
     }
     schedule_ingress(port, now, queue);
@@ -168,6 +170,7 @@ void Switch::on_stored(PortIndex port, SimTime now, LocalQueue& queue) {
     Port& in = ports_[port];
     Packet packet = in.storing;
     in.stored_at = SimTime::max();
+    --storing_;
     schedule_ingress(port, now, queue);
     forward(packet, in.ingress.bytes_of(packet), in.storing_for, now, queue);
 }

@@ -131,6 +131,7 @@ class Switch final : public sim::Node {
     sim::SimTime window_start_;
     sim::SimTime window_end_;
     sim::ByteCount buffered_ = 0;
+    uint32_t storing_ = 0;  ///< ports with a packet in `storing`: only then is their third line looked at
     uint64_t received_ = 0;
     uint64_t sent_ = 0;
     uint64_t dropped_ = 0;
