@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -201,6 +202,13 @@ SIMVERBS_PATH_CALL(int, lstat64, (const char* path, struct stat64* st), where, s
 SIMVERBS_PATH_CALL(int, access, (const char* path, int mode), where, mode)
 SIMVERBS_PATH_CALL(int, euidaccess, (const char* path, int mode), where, mode)
 SIMVERBS_PATH_CALL(int, statfs, (const char* path, struct statfs* st), where, st)
+SIMVERBS_PATH_CALL(int, chdir, (const char* path), where)
+SIMVERBS_PATH_CALL(ssize_t, getxattr, (const char* path, const char* name, void* value, size_t room), where, name,
+                   value, room)
+SIMVERBS_PATH_CALL(ssize_t, lgetxattr, (const char* path, const char* name, void* value, size_t room), where, name,
+                   value, room)
+SIMVERBS_PATH_CALL(ssize_t, listxattr, (const char* path, char* list, size_t room), where, list, room)
+SIMVERBS_PATH_CALL(ssize_t, llistxattr, (const char* path, char* list, size_t room), where, list, room)
 SIMVERBS_PATH_AT_CALL(int, fstatat, (int dir, const char* path, struct stat* st, int flags), dir, where, st, flags)
 SIMVERBS_PATH_AT_CALL(int, fstatat64, (int dir, const char* path, struct stat64* st, int flags), dir, where, st, flags)
 SIMVERBS_PATH_AT_CALL(int, faccessat, (int dir, const char* path, int mode, int flags), dir, where, mode, flags)
@@ -213,6 +221,13 @@ int __lxstat(int version, const char* path, struct stat* st);
 }
 SIMVERBS_PATH_CALL(int, __xstat, (int version, const char* path, struct stat* st), version, where, st)
 SIMVERBS_PATH_CALL(int, __lxstat, (int version, const char* path, struct stat* st), version, where, st)
+
+SIMVERBS_INTERPOSE char* getcwd(char* buffer, size_t room) noexcept {
+    SIMVERBS_REAL(getcwd);
+    char* out = real_getcwd(buffer, room);
+    if (out != nullptr) out[restore_path(out, std::strlen(out))] = '\0';
+    return out;
+}
 
 SIMVERBS_INTERPOSE ssize_t readlink(const char* path, char* buffer, size_t room) noexcept {
     SIMVERBS_REAL(readlink);
