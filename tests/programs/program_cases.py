@@ -30,7 +30,7 @@ class Case:
     numbers: tuple = ()
     pcap: str = ""          # "": no capture; "strict": every request answered; "unacked": a peer may be missing
     runs: int = 1           # more than one: stdout (and captures) must be the same bytes each time
-    seconds: int = 5        # what it needs on two quiet cores, at most; the test's time limit is six times that
+    seconds: int = 6        # what it needs on two quiet cores, at most; the test's time limit is six times that
     sanitized: bool = False  # runs against the sanitized server as well
     needs: tuple = ()       # programs beyond ibverbs-utils and perftest
 
