@@ -5,7 +5,8 @@
 
 namespace simverbs::tools {
 
-/// Absolute path of libsimverbs-preload.so, or of what SIMVERBS_PRELOAD names instead. Throws UserError if it is nowhere.
+/// Absolute path of libsimverbs-preload.so, or of what SIMVERBS_PRELOAD names instead. Throws UserError if it is
+/// nowhere.
 [[nodiscard]] std::string preload_library();
 /// Folder of the labs that come with simverbs. Throws UserError if it is nowhere.
 [[nodiscard]] std::string labs_folder();

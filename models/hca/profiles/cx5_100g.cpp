@@ -5,7 +5,7 @@ namespace simverbs::hca {
 
 namespace {
 
-constexpr HostCosts cpu() noexcept {
+constexpr HostCosts cx5_100g_cpu() noexcept {
     HostCosts c = connectx_cpu();
     // ib_send_lat is 70 ns faster than ib_write_lat there: noticing a CQE costs less than noticing memory.
     c.memory_poll = sim::SimTime::ns(110);
@@ -13,7 +13,7 @@ constexpr HostCosts cpu() noexcept {
     return c;
 }
 
-constexpr HcaTiming timing() noexcept {
+constexpr HcaTiming cx5_100g_timing() noexcept {
     HcaTiming t;
     // The sum is ib_write_lat 0.99 us and ib_send_lat 0.92 us at 8 B, back to back (ConnectX-5 100GbE, published runs).
     t.mmio_write = sim::SimTime::ns(165);  // posted MMIO write through the root complex
@@ -49,8 +49,8 @@ extern constexpr DeviceProfile kCx5_100g = {
     .description = "ConnectX-5, 100 Gb/s",
     .hca_type = "MT4119",
     .board_id = "MT_0000000012",
-    .cpu = cpu(),
-    .timing = timing(),
+    .cpu = cx5_100g_cpu(),
+    .timing = cx5_100g_timing(),
     .attr = connectx_attr(4119, "16.35.2000"),
     .default_rate = sim::BitRate::gbps(100),
 };

@@ -5,7 +5,7 @@ namespace simverbs::hca {
 
 namespace {
 
-constexpr HostCosts cpu() noexcept {
+constexpr HostCosts cx6_200g_cpu() noexcept {
     HostCosts c = connectx_cpu();
     // as cx6-hdr100
     c.memory_poll = sim::SimTime::ns(126);
@@ -13,7 +13,7 @@ constexpr HostCosts cpu() noexcept {
     return c;
 }
 
-constexpr HcaTiming timing() noexcept {
+constexpr HcaTiming cx6_200g_timing() noexcept {
     HcaTiming t;
     // Latencies as cx6-hdr100. Bandwidth: one QP, ib_write_bw 64 KiB 22715 MiB/s, 1 MiB 23296 MiB/s (CX-6 HDR,
     // published run).
@@ -50,8 +50,8 @@ extern constexpr DeviceProfile kCx6_200g = {
     .description = "ConnectX-6, 200 Gb/s",
     .hca_type = "MT4123",
     .board_id = "MT_0000000224",
-    .cpu = cpu(),
-    .timing = timing(),
+    .cpu = cx6_200g_cpu(),
+    .timing = cx6_200g_timing(),
     .attr = connectx_attr(4123, "20.35.2000"),
     .default_rate = sim::BitRate::gbps(200),
 };

@@ -5,7 +5,7 @@ namespace simverbs::hca {
 
 namespace {
 
-constexpr HostCosts cpu() noexcept {
+constexpr HostCosts cx6_hdr100_cpu() noexcept {
     HostCosts c = connectx_cpu();
     // ib_send_lat is 10 ns slower than ib_write_lat there.
     c.memory_poll = sim::SimTime::ns(126);
@@ -13,7 +13,7 @@ constexpr HostCosts cpu() noexcept {
     return c;
 }
 
-constexpr HcaTiming timing() noexcept {
+constexpr HcaTiming cx6_hdr100_timing() noexcept {
     HcaTiming t;
     // The sum is ib_write_lat 1.26 us, ib_send_lat 1.27 us, ib_read_lat 2.39 us at 2 B through one Quantum switch
     // (published runs).
@@ -49,8 +49,8 @@ extern constexpr DeviceProfile kCx6Hdr100 = {
     .description = "ConnectX-6, HDR100 (100 Gb/s)",
     .hca_type = "MT4123",
     .board_id = "MT_0000000223",
-    .cpu = cpu(),
-    .timing = timing(),
+    .cpu = cx6_hdr100_cpu(),
+    .timing = cx6_hdr100_timing(),
     .attr = connectx_attr(4123, "20.35.2000"),
     .default_rate = sim::BitRate::gbps(100),
 };

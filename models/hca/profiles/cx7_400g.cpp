@@ -5,7 +5,7 @@ namespace simverbs::hca {
 
 namespace {
 
-constexpr HostCosts cpu() noexcept {
+constexpr HostCosts cx7_400g_cpu() noexcept {
     HostCosts c = connectx_cpu();
     // as measured on ConnectX-6, a little faster host
     c.memory_poll = sim::SimTime::ns(110);
@@ -13,7 +13,7 @@ constexpr HostCosts cpu() noexcept {
     return c;
 }
 
-constexpr HcaTiming timing() noexcept {
+constexpr HcaTiming cx7_400g_timing() noexcept {
     HcaTiming t;
     // The sum is ib_write_lat 1.47 us at 2 B over RoCE, through one switch of 300 ns (ConnectX-7, published run).
     t.mmio_write = sim::SimTime::ns(160);  // posted MMIO write through the root complex
@@ -48,8 +48,8 @@ extern constexpr DeviceProfile kCx7_400g = {
     .description = "ConnectX-7, 400 Gb/s",
     .hca_type = "MT4129",
     .board_id = "MT_0000000838",
-    .cpu = cpu(),
-    .timing = timing(),
+    .cpu = cx7_400g_cpu(),
+    .timing = cx7_400g_timing(),
     .attr = connectx_attr(4129, "28.39.1002"),
     .default_rate = sim::BitRate::gbps(400),
 };

@@ -5,7 +5,7 @@ namespace simverbs::hca {
 
 namespace {
 
-constexpr HcaTiming timing() noexcept {
+constexpr HcaTiming generic_25g_timing() noexcept {
     HcaTiming t;
     // Plausible values of an adapter of its class; no measurement stands behind the sum.
     t.mmio_write = sim::SimTime::ns(200);  // posted MMIO write through the root complex
@@ -32,7 +32,7 @@ constexpr HcaTiming timing() noexcept {
     return t;
 }
 
-constexpr DeviceAttr attr() noexcept {
+constexpr DeviceAttr generic_25g_attr() noexcept {
     DeviceAttr a = connectx_attr(0, "1.0.0");
     a.vendor_id = 0;
     a.max_qp = 65536;
@@ -51,8 +51,8 @@ extern constexpr DeviceProfile kGeneric25g = {
     .hca_type = "simverbs",
     .board_id = "generic",
     .cpu = connectx_cpu(),
-    .timing = timing(),
-    .attr = attr(),
+    .timing = generic_25g_timing(),
+    .attr = generic_25g_attr(),
     .default_rate = sim::BitRate::gbps(25),
 };
 

@@ -5,7 +5,7 @@ namespace simverbs::hca {
 
 namespace {
 
-constexpr HostCosts cpu() noexcept {
+constexpr HostCosts ideal_cpu() noexcept {
     HostCosts c;
     // A call costs something, so that a program that spins moves on.
     c.post_send = sim::SimTime::ns(10);
@@ -20,7 +20,7 @@ constexpr HostCosts cpu() noexcept {
     return c;
 }
 
-constexpr HcaTiming timing() noexcept {
+constexpr HcaTiming ideal_timing() noexcept {
     HcaTiming t;
     // Every edge needs some latency; these are as small as a window can use without becoming slow.
     t.mmio_write = sim::SimTime::ns(50);  // chosen
@@ -45,7 +45,7 @@ constexpr HcaTiming timing() noexcept {
     return t;
 }
 
-constexpr DeviceAttr attr() noexcept {
+constexpr DeviceAttr ideal_attr() noexcept {
     DeviceAttr a = connectx_attr(0, "1.0.0");
     a.vendor_id = 0;
     a.max_inline_data = 1024;
@@ -60,9 +60,9 @@ extern constexpr DeviceProfile kIdeal = {
     .description = "Ideal adapter: small latencies, no limits",
     .hca_type = "simverbs",
     .board_id = "ideal",
-    .cpu = cpu(),
-    .timing = timing(),
-    .attr = attr(),
+    .cpu = ideal_cpu(),
+    .timing = ideal_timing(),
+    .attr = ideal_attr(),
     .default_rate = sim::BitRate::gbps(400),
 };
 

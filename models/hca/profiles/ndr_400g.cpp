@@ -5,7 +5,7 @@ namespace simverbs::hca {
 
 namespace {
 
-constexpr HostCosts cpu() noexcept {
+constexpr HostCosts ndr_400g_cpu() noexcept {
     HostCosts c = connectx_cpu();
     // as cx7-400g
     c.memory_poll = sim::SimTime::ns(110);
@@ -13,7 +13,7 @@ constexpr HostCosts cpu() noexcept {
     return c;
 }
 
-constexpr HcaTiming timing() noexcept {
+constexpr HcaTiming ndr_400g_timing() noexcept {
     HcaTiming t;
     // As cx7-400g: the same adapter, on InfiniBand.
     t.mmio_write = sim::SimTime::ns(160);  // posted MMIO write through the root complex
@@ -48,8 +48,8 @@ extern constexpr DeviceProfile kNdr400g = {
     .description = "ConnectX-7, NDR (400 Gb/s)",
     .hca_type = "MT4129",
     .board_id = "MT_0000000838",
-    .cpu = cpu(),
-    .timing = timing(),
+    .cpu = ndr_400g_cpu(),
+    .timing = ndr_400g_timing(),
     .attr = connectx_attr(4129, "28.39.1002"),
     .default_rate = sim::BitRate::gbps(400),
 };
