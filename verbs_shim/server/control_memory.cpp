@@ -9,10 +9,10 @@ namespace simverbs::server {
 
 namespace {
 
-constexpr uint64_t kPage = 4096;
+constexpr uint64_t kProgramPage = 4096;
 
 uint64_t pages_of(uint64_t addr, uint64_t length) {
-    return length == 0 ? 0 : (addr + length - 1) / kPage - addr / kPage + 1;
+    return length == 0 ? 0 : (addr + length - 1) / kProgramPage - addr / kProgramPage + 1;
 }
 
 void note_registration(Call& call, const MrObject& mr) {
