@@ -102,6 +102,7 @@ struct alignas(64) ThreadSlot {
     std::atomic<uint32_t> in_shim{0};  ///< >0 while inside an interposed call: the probe handler keeps out
     uint32_t probe_request = 0;        ///< counts how often the server asked the burning thread to look at itself
     std::atomic<uint32_t> slot_flags{0};  ///< SlotFlag
+    std::atomic<uint32_t> sleeps{0};      ///< 1 while the thread sleeps on `turn`: a grant must wake it
     Wait wait;
 };
 

@@ -1,6 +1,7 @@
 #include "verbs_shim/server/arbiter.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <time.h>
 
 #include <algorithm>
@@ -29,6 +30,12 @@ int64_t real_ns() {
     ::clock_gettime(CLOCK_MONOTONIC, &t);
     return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
+
+/// For protocol::wait_awhile.
+struct RealSystem {
+    static void yield() { ::sched_yield(); }
+    static int64_t now_ns() { return real_ns(); }
+};
 
 }  // namespace
 
@@ -193,7 +200,7 @@ void Arbiter::await_arrival(uint32_t slot) {
     const int64_t began = real_ns();
     states_[slot] = {};
     const auto arrived = [&] { return turn_of(slot) != Turn::Reserved; };
-    while (!yield_wait_.until(arrived)) {
+    while (!protocol::wait_awhile<RealSystem>(turn_wait_, arrived)) {
         lab_->poller().poll(1);
         owner_->drain_output();
         reap_dead();
@@ -248,8 +255,8 @@ void Arbiter::grant(uint32_t slot, const Pick& p) {
     state.external.clear();
     state.has_external = false;
     latest_granted_ps_ = std::max(latest_granted_ps_, s.clock_ps);
-    s.turn.store(static_cast<uint32_t>(Turn::Running), std::memory_order_release);
-    wake_word(s.turn);
+    s.turn.store(static_cast<uint32_t>(Turn::Running), std::memory_order_seq_cst);
+    if (s.sleeps.load(std::memory_order_seq_cst) != 0) wake_word(s.turn);
 }
 
 /// When the next other thread of the slot's process, and of any other process, is ready.
@@ -267,7 +274,7 @@ std::pair<SimTime, SimTime> Arbiter::next_others(uint32_t slot) {
 
 void Arbiter::await_holder(uint32_t slot) {
     const auto gave_up = [&] { return turn_of(slot) != Turn::Running; };
-    if (yield_wait_.until(gave_up)) return;
+    if (protocol::wait_awhile<RealSystem>(turn_wait_, gave_up)) return;
     ThreadWatch watch;
     bool watching = false;
     while (!gave_up()) {

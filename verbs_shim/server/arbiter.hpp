@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "verbs_shim/protocol/turn_wait.hpp"
 #include "verbs_shim/server/lab.hpp"
 #include "verbs_shim/server/lab_runner.hpp"
 #include "verbs_shim/server/thread_watch.hpp"
-#include "verbs_shim/server/yield_wait.hpp"
 
 namespace simverbs::server {
 
@@ -74,7 +74,7 @@ class Arbiter {
     protocol::LabShared* shared_;
     std::vector<SlotState> states_;
     std::vector<bool> host_busy_;
-    YieldWait yield_wait_;
+    protocol::TurnWait turn_wait_;
     int64_t latest_granted_ps_ = 0;
     uint32_t last_process_ = Lab::kNone;
     uint64_t rounds_ = 0;

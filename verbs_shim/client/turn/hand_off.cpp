@@ -19,7 +19,7 @@ namespace {
 
 constexpr timespec kLookAfterServer{1, 0};
 
-thread_local YieldGuard t_guard __attribute__((tls_model("initial-exec")));
+thread_local protocol::TurnWait t_turn_wait __attribute__((tls_model("initial-exec")));
 
 void wake_server(LabShared& lab) {
     lab.server_word.fetch_add(1, std::memory_order_seq_cst);
@@ -29,9 +29,7 @@ void wake_server(LabShared& lab) {
 }  // namespace
 
 int64_t real_monotonic_ns() {
-    timespec t;
-    kernel(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
-    return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+    return RawSystem::now_ns();
 }
 
 uint64_t yield_key() {
@@ -62,12 +60,13 @@ bool hand_off(Yield yield) {
     s.turn.store(static_cast<uint32_t>(Turn::Waiting), std::memory_order_release);
     wake_server(lab);
     const auto granted = [&s] {
-        return s.turn.load(std::memory_order_acquire) == static_cast<uint32_t>(Turn::Running);
+        return s.turn.load(std::memory_order_seq_cst) == static_cast<uint32_t>(Turn::Running);
     };
     bool alive = true;
-    if (!yield_until(granted, t_guard)) {
+    if (!protocol::wait_awhile<RawSystem>(t_turn_wait, granted)) {
+        s.sleeps.store(1, std::memory_order_seq_cst);
         while (!granted()) {
-            const uint32_t seen = s.turn.load(std::memory_order_acquire);
+            const uint32_t seen = s.turn.load(std::memory_order_seq_cst);
             if (seen == static_cast<uint32_t>(Turn::Running)) break;
             const bool timed_out = raw_futex(&s.turn, FUTEX_WAIT, seen, &kLookAfterServer) != 0 && errno == ETIMEDOUT;
             if ((timed_out && !connection::check_server()) || server_gone()) {
@@ -76,6 +75,7 @@ bool hand_off(Yield yield) {
                 break;
             }
         }
+        s.sleeps.store(0, std::memory_order_relaxed);
     }
     t.waiting = false;
     std::atomic_signal_fence(std::memory_order_seq_cst);

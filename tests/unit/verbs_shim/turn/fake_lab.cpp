@@ -349,8 +349,9 @@ void FakeLab::grant(uint32_t slot, int64_t at, int64_t second, uint32_t item) {
 
 void FakeLab::await_holder(uint32_t slot) {
     ThreadSlot& s = lab_->slots[slot];
-    static client::turn::YieldGuard guard;
-    if (client::turn::yield_until([&s] { return turn_of(s) != Turn::Running; }, guard)) return;
+    static protocol::TurnWait turn_wait;
+    const auto gave_up = [&s] { return turn_of(s) != Turn::Running; };
+    if (protocol::wait_awhile<client::turn::RawSystem>(turn_wait, gave_up)) return;
     int64_t next_probe = real_ns() + kProbeAfterNs;
     while (turn_of(s) == Turn::Running && real_ns() < deadline_real_ns_) {
         const uint32_t seen = lab_->server_word;
