@@ -21,6 +21,7 @@ void Activity::resize(uint32_t nodes) {
         std::copy_n(bits_.begin() + static_cast<std::ptrdiff_t>(slot * words_), words_,
                     bigger.begin() + static_cast<std::ptrdiff_t>(slot * words));
     bits_ = std::move(bigger);
+    attention_.resize(words, 0);
     words_ = words;
 }
 

@@ -103,6 +103,11 @@ class Activity {
         return SimTime::max();
     }
 
+    /// A rare channel has something for `node`: it is to look at all of them, until it clears the mark.
+    void call_attention(NodeId node) noexcept { attention_[node / 64] |= uint64_t{1} << (node % 64); }
+    [[nodiscard]] bool attention(NodeId node) const noexcept { return (attention_[node / 64] >> (node % 64)) & 1; }
+    void clear_attention(NodeId node) noexcept { attention_[node / 64] &= ~(uint64_t{1} << (node % 64)); }
+
     /// The scratch queue shared by the nodes of this partition (valid within one run_window).
     [[nodiscard]] LocalQueue& local_queue() noexcept { return queue_; }
 
@@ -133,6 +138,7 @@ class Activity {
     uint64_t current_ = 0;  ///< number of the current bucket
     size_t words_ = 0;
     std::vector<uint64_t> bits_;
+    std::vector<uint64_t> attention_;
     uint32_t active_ = 0;  ///< one bit a slot: some node's bit is set
     SimTime window_ = SimTime::zero();
     SimTime window_start_ = SimTime::zero();

@@ -110,6 +110,11 @@ void Engine::wake(NodeId node, SimTime t) {
     partition_of(node).activity.wake(node, t);
 }
 
+void Engine::call_attention(NodeId node) {
+    start();
+    partition_of(node).activity.call_attention(node);
+}
+
 SimTime Engine::next_event_time() {
     start();
     SimTime best = SimTime::max();

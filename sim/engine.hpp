@@ -59,6 +59,9 @@ class Engine {
     /// before its end are ignored: the node is running), and from outside between windows.
     void wake(NodeId node, SimTime t);
 
+    /// For Channel, between windows: see Activity::call_attention.
+    void call_attention(NodeId node);
+
     /// Every event before this time is done, none at or after it is.
     [[nodiscard]] SimTime frontier() const noexcept { return frontier_; }
 

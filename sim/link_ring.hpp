@@ -39,6 +39,8 @@ class LinkRing {
     [[nodiscard]] SimTime head_time() const noexcept { return slots_[head_].*Time; }
     [[nodiscard]] T& front() noexcept { return slots_[head_]; }
     [[nodiscard]] const T& front() const noexcept { return slots_[head_]; }
+    /// The i-th item from the front; it must be there.
+    [[nodiscard]] const T& at(uint32_t i) const noexcept { return slots_[(head_ + i) & mask_]; }
     /// Number of items.
     [[nodiscard]] uint32_t size() const noexcept {
         const uint32_t n = (tail_ - head_) & mask_;
@@ -87,6 +89,10 @@ class ChannelBase {
     virtual void drain(Activity& activity) = 0;
 };
 
+/// Items of rare channels say so by a member kCallsAttention: their consumers need not look at an empty channel.
+template <class T>
+concept CallsAttention = T::kCallsAttention;
+
 /// A one-way edge with latency between two nodes, or between a node and the world outside. push() wakes the consumer.
 /// Producer and consumer may live in different threads: items are then staged and move at the window's end.
 /// One cache line: producer and consumer touch nothing else but the ring's slots.
@@ -116,6 +122,7 @@ class alignas(64) Channel final : public ChannelBase {
         SIM_CHECK(t >= activity_->earliest(), t, activity_->earliest());
         ring_.push(item);
         activity_->wake_checked(consumer_, t);
+        if constexpr (CallsAttention<T>) activity_->call_attention(consumer_);
     }
 
     /// Arrival time of the first item, SimTime::max() if none.
@@ -147,6 +154,7 @@ class alignas(64) Channel final : public ChannelBase {
         } else if (c.producer == kExternal || !c.engine.running()) {
             ring_.push(item);
             c.engine.wake(consumer_, item.*Time);
+            if constexpr (CallsAttention<T>) c.engine.call_attention(consumer_);
         } else {
             if (c.staged.empty()) c.engine.note_staged(*this, c.producer, consumer_);
             c.staged.push_back(item);
@@ -157,6 +165,7 @@ class alignas(64) Channel final : public ChannelBase {
             SIM_CHECK(item.*Time >= activity.earliest(), item.*Time, activity.earliest());
             ring_.push(item);
             activity.wake(consumer_, item.*Time);
+            if constexpr (CallsAttention<T>) activity.call_attention(consumer_);
         }
         cold_->staged.clear();
     }

@@ -121,7 +121,7 @@ void Fabric::add_nodes(const FabricSpec& spec) {
         c.ports = degree[i];
         c.forwarding = s.forwarding;
         c.pipeline_latency = s.latency;
-        c.buffer_bytes = s.buffer_bytes;
+        c.buffer.total = std::min(s.buffer_bytes, BufferConfig::kUnlimited);
         c.queue_bytes = s.queue_bytes;
         c.seed = spec.seed;
         switches_.push_back(std::make_unique<Switch>(c, &pool_));

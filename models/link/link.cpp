@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "models/pfc/pfc.hpp"
 #include "sim/rng.hpp"
 
 namespace simverbs::link {
@@ -10,6 +11,12 @@ namespace {
 
 sim::SimTime latency(const LinkParams& params, const LinkEnd& receiver) {
     return params.propagation + params.header_latency + receiver.ingress_latency;
+}
+
+/// From the first bit of a flow control frame to its effect at the receiver.
+sim::SimTime control_latency(const LinkParams& params, const LinkEnd& receiver) {
+    if (params.layer == LinkLayer::InfiniBand) return latency(params, receiver);
+    return params.propagation + params.rate.time_for(pfc::kFrameWireBytes) + params.pause_response;
 }
 
 }  // namespace
@@ -21,7 +28,11 @@ Link::Link(sim::Engine& engine, const LinkParams& params, LinkEnd a, LinkEnd b, 
       b_(std::move(b)),
       pool_(pool),
       a_to_b_(engine, a_.node, b_.node, latency(params, b_)),
-      b_to_a_(engine, b_.node, a_.node, latency(params, a_)) {}
+      b_to_a_(engine, b_.node, a_.node, latency(params, a_)) {
+    if (!params.flow_control) return;
+    control_a_to_b_.emplace(engine, a_.node, b_.node, control_latency(params, b_));
+    control_b_to_a_.emplace(engine, b_.node, a_.node, control_latency(params, a_));
+}
 
 Link::~Link() = default;
 
@@ -33,28 +44,29 @@ void Link::set_faults_b_to_a(std::vector<LinkFault> faults) {
 }
 
 PortWiring Link::wiring_a() {
-    return wiring(a_, b_, a_to_b_, b_to_a_, faults_at_a_.get());
+    return wiring(a_, b_, a_to_b(), b_to_a(), faults_at_a_.get());
 }
 PortWiring Link::wiring_b() {
-    return wiring(b_, a_, b_to_a_, a_to_b_, faults_at_b_.get());
+    return wiring(b_, a_, b_to_a(), a_to_b(), faults_at_b_.get());
 }
 
-PortWiring Link::wiring(const LinkEnd& self, const LinkEnd& peer, PacketChannel& out, PacketChannel& in,
+PortWiring Link::wiring(const LinkEnd& self, const LinkEnd& peer, const Direction& out, const Direction& in,
                         LinkFaults* in_faults) const {
     PortWiring w;
     w.params = params_;
     w.id = sim::component_id(self.path);
-    w.egress.channel = &out;
+    w.egress.channel = &out.packets;
     w.egress.latency = latency(params_, peer);
     w.egress.byte_time = sim::ByteTime(params_.rate);
     w.egress.layer = params_.layer;
     w.egress.vlan = params_.vlan;
-    w.ingress.channel = &in;
+    w.ingress.channel = &in.packets;
     w.ingress.faults = in_faults;
     w.ingress.byte_time = w.egress.byte_time;
     w.ingress.pool = pool_;
     w.ingress.layer = params_.layer;
     w.ingress.vlan = params_.vlan;
+    w.control = {out.control, in.control, control_latency(params_, peer)};
     return w;
 }
 

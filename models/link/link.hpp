@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,8 +43,14 @@ class Link {
     [[nodiscard]] std::vector<FaultReport> fault_reports() const;
 
   private:
-    [[nodiscard]] PortWiring wiring(const LinkEnd& self, const LinkEnd& peer, PacketChannel& out, PacketChannel& in,
+    struct Direction {
+        PacketChannel& packets;
+        ControlChannel* control;
+    };
+    [[nodiscard]] PortWiring wiring(const LinkEnd& self, const LinkEnd& peer, const Direction& out, const Direction& in,
                                     LinkFaults* in_faults) const;
+    [[nodiscard]] Direction a_to_b() noexcept { return {a_to_b_, control_a_to_b_ ? &*control_a_to_b_ : nullptr}; }
+    [[nodiscard]] Direction b_to_a() noexcept { return {b_to_a_, control_b_to_a_ ? &*control_b_to_a_ : nullptr}; }
 
     sim::Engine& engine_;
     LinkParams params_;
@@ -52,6 +59,8 @@ class Link {
     wire::PacketPool* pool_;
     PacketChannel a_to_b_;
     PacketChannel b_to_a_;
+    std::optional<ControlChannel> control_a_to_b_;
+    std::optional<ControlChannel> control_b_to_a_;
     std::unique_ptr<LinkFaults> faults_at_b_;
     std::unique_ptr<LinkFaults> faults_at_a_;
 };

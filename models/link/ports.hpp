@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "models/link/flow_control.hpp"
 #include "models/link/link_faults.hpp"
 #include "models/link/link_params.hpp"
 #include "models/link/packet_observer.hpp"
@@ -25,9 +26,13 @@ struct EgressPort {
     PacketObserver* observer = nullptr;
     LinkLayer layer = LinkLayer::Ethernet;
     bool vlan = false;
-    uint32_t backlog = 0;  ///< for the owner's use: which of its priorities have packets waiting
+    // For the owner's use, a bit for each priority:
+    uint16_t blocked = 0;  ///< paused by the peer, or without credits
+    uint16_t backlog = 0;  ///< has packets waiting
 
     [[nodiscard]] bool wired() const noexcept { return channel != nullptr; }
+    /// Priorities that have packets and may send them.
+    [[nodiscard]] uint32_t sendable() const noexcept { return backlog & ~uint32_t{blocked}; }
     [[nodiscard]] bool idle(sim::SimTime now) const noexcept { return busy_until <= now; }
     /// Byte times that `packet` takes here.
     [[nodiscard]] uint32_t bytes_of(const wire::Packet& packet) const noexcept {
@@ -82,10 +87,18 @@ struct IngressPort {
     }
 };
 
+/// Flow control of a link as one end sees it; null where it has none.
+struct ControlPort {
+    ControlChannel* out = nullptr;
+    ControlChannel* in = nullptr;
+    sim::SimTime latency;  ///< from a frame's first bit here to its effect there
+};
+
 /// What a node is given for one of its ports.
 struct PortWiring {
     EgressPort egress;
     IngressPort ingress;
+    ControlPort control;
     LinkParams params;
     sim::ComponentId id = 0;  ///< of this port: keys its draws
 };

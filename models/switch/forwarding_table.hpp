@@ -33,13 +33,14 @@ class ForwardingTable {
     [[nodiscard]] std::span<const PortIndex> ports_of(wire::LeafId leaf) const noexcept;
 
     /// The port for a packet, kNoPort if there is no route. Depends only on destination and flow: a flow keeps its
-    /// path.
-    [[nodiscard]] PortIndex route(const wire::Packet& packet) const noexcept {
+    /// path, unless `salt` (of a packet or a flowlet) changes.
+    [[nodiscard]] PortIndex route(const wire::Packet& packet, uint64_t salt = 0) const noexcept {
         if (packet.dest >= group_of_.size()) [[unlikely]]
             return kNoPort;
         const Group& group = groups_[group_of_[packet.dest]];
         if (group.count <= 1) return group.count == 1 ? group.only : kNoPort;
-        const uint64_t flow = (uint64_t{packet.dest} << 16 | packet.flow_hash) + 1;
+        uint64_t flow = (uint64_t{packet.dest} << 16 | packet.flow_hash) + 1;
+        if (salt != 0) flow ^= sim::mix64(salt);
         const auto hash = static_cast<uint32_t>((flow * multiplier_) >> 32);
         return ports_[group.first + static_cast<uint32_t>((uint64_t{hash} * group.count) >> 32)];
     }

@@ -5,10 +5,10 @@
 
 #include "sim/activity.hpp"
 #include "sim/check.hpp"
-#include "sim/rng.hpp"
 
 namespace simverbs::fabric {
 
+using sim::ByteCount;
 using sim::EventPhase;
 using sim::LocalQueue;
 using sim::SimTime;
@@ -21,11 +21,20 @@ Switch::Switch(const SwitchConfig& config, wire::PacketPool* pool)
     : config_(config),
       pool_(pool),
       table_(sim::draw_u64(config.seed, sim::component_id(config.path), sim::DrawPurpose::Ecmp, 0)),
+      buffer_(config.buffer, config.ports),
       port_count_(config.ports),
-      ports_(new Port[config.ports]) {
-    SIM_CHECK(2 * config.ports <= sim::kMaxLocalSources, config.ports);
+      counts_buffer_(config.buffer.total < BufferConfig::kUnlimited || config.buffer.lossless != 0),
+      ports_(new Port[config.ports]),
+      extras_(new PortExtras[config.ports]) {
+    SIM_CHECK(2 * config.ports <= sim::kMaxLocalSources && config.ports < (1U << kIngressBits), config.ports);
+    SIM_CHECK(buffer_.shared_total() >= 0, config.path, buffer_.shared_total());
     dense_.fill(kUnused);
     set_hot_memory(ports_.get(), config.ports, sizeof(Port));
+    if (config.balancing == LoadBalancing::Flowlet) flowlets_.resize(size_t{1} << 12);
+    for (PortIndex i = 0; i < port_count_; ++i) extras_[i].red = config.ecn.red;
+    const auto highest = static_cast<uint32_t>(std::bit_width(config.priorities) - 1);
+    if (std::has_single_bit(config.priorities) || ((config.scheduler.strict >> highest) & 1) != 0)
+        leaves_at_once_ = 1U << highest;
 }
 
 Switch::~Switch() = default;
@@ -39,11 +48,28 @@ void Switch::attach_port(PortIndex port, const link::PortWiring& wiring) {
             config_.path, port);
     ports_[port].ingress = wiring.ingress;
     ports_[port].egress = wiring.egress;
+    PortExtras& extras = extras_[port];
+    extras.control = wiring.control;
+    extras.rate = wiring.params.rate;
+    extras.ecn_draws = sim::Draws(config_.seed, wiring.id, sim::DrawPurpose::Ecn);
+    const bool ethernet = wiring.params.layer == link::LinkLayer::Ethernet;
+    gap_bytes_ = ethernet ? wire::kPreambleBytes + wire::kInterframeGapBytes : 0;
+    if (wiring.control.out == nullptr) return;
+    has_control_ = true;
+    credits_ = !ethernet;
+    if (!credits_) return;
+    // What the peer may send before it hears of us, and we before we hear of it.
+    extras.advertised.fill(static_cast<uint32_t>(config_.vl_buffer / link::kCreditBytes));
+    extras.fccl.fill(link::initial_credits(config_.vl_buffer));
 }
 
 void Switch::set_observer(PortIndex port, link::PacketObserver* observer) {
     ports_[port].ingress.observer = observer;
     ports_[port].egress.observer = observer;
+}
+
+void Switch::set_red(PortIndex port, const ecn::RedParams& red) {
+    extras_[port].red = red;
 }
 
 // Local sources: ingress i is i, egress i is ports + i.
@@ -52,9 +78,16 @@ void Switch::run_window(SimTime end) {
     window_end_ = end;
     LocalQueue& queue = activity().local_queue();
     fill_queue(queue);
+    if (has_control_) find_next_control();
     const auto ports = port_count_;
-    for (sim::LocalKey key = queue.top(); key != sim::kNoEvent; key = queue.top()) {
-        const SimTime now = window_start_ + sim::local_key_time(key);
+    for (;;) {
+        const sim::LocalKey key = queue.top();
+        const SimTime now = key == sim::kNoEvent ? window_end_ : window_start_ + sim::local_key_time(key);
+        if (next_control_ <= now && next_control_ < window_end_) [[unlikely]] {
+            run_control(queue);
+            continue;
+        }
+        if (key == sim::kNoEvent) break;
         const uint32_t source = sim::local_key_source(key);
         if (source < ports)
             on_deliver(source, now, queue);
@@ -73,7 +106,7 @@ void Switch::fill_queue(LocalQueue& queue) {
         if (!p.ingress.wired()) continue;
         if (const SimTime t = ingress_event(p); t < window_end_)
             queue.set_leaf(i, sim::local_key(t - window_start_, EventPhase::Deliver, i));
-        if (p.egress.backlog != 0 && p.egress.busy_until < window_end_)
+        if (p.egress.sendable() != 0 && p.egress.busy_until < window_end_)
             queue.set_leaf(ports + i,
                            sim::local_key(p.egress.busy_until - window_start_, EventPhase::Transmit, ports + i));
     }
@@ -93,7 +126,7 @@ HOT_INLINE void Switch::schedule_ingress(PortIndex port, SimTime now, LocalQueue
     if (storing_ != 0 && in.stored_at != SimTime::max()) activity().wake(id(), t);
 }
 
-HOT_INLINE void Switch::schedule_transmit(PortIndex port, SimTime at, LocalQueue& queue) {
+void Switch::schedule_transmit(PortIndex port, SimTime at, LocalQueue& queue) {
     const uint32_t source = port_count_ + port;
     if (at < window_end_) return queue.update(source, sim::local_key(at - window_start_, EventPhase::Transmit, source));
     queue.update(source, sim::kNoEvent);
@@ -104,7 +137,51 @@ HOT_INLINE bool Switch::must_store(const Port& in, const Port& out) const noexce
     return config_.forwarding == Forwarding::StoreAndForward || out.egress.byte_time < in.ingress.byte_time;
 }
 
-HOT_INLINE void Switch::send(Port& port, Packet& packet, uint32_t bytes, SimTime now) {
+HOT_INLINE PortIndex Switch::route(const Packet& packet, const Port& in, SimTime now) {
+    if (config_.balancing == LoadBalancing::Ecmp) [[likely]]
+        return table_.route(packet);
+    return balance(packet, in, now);
+}
+
+PortIndex Switch::balance(const Packet& packet, const Port& in, SimTime now) {
+    switch (config_.balancing) {
+        case LoadBalancing::Ecmp:
+            break;
+        case LoadBalancing::PacketSpray:
+            return table_.route(packet, in.rx_packets);
+        case LoadBalancing::Flowlet: {
+            const uint64_t hash = sim::mix64(uint64_t{packet.dest} << 40 | uint64_t{packet.dest_qp} << 16 | packet.flow_hash);
+            FlowletEntry& entry = flowlets_[hash & (flowlets_.size() - 1)];
+            if (now - entry.last > config_.flowlet_gap) ++entry.salt;
+            entry.last = now;
+            return table_.route(packet, entry.salt);
+        }
+        case LoadBalancing::Adaptive: {
+            PortIndex best = kNoPort;
+            SimTime best_wait = SimTime::max();
+            for (const PortIndex p : table_.ports_of(packet.dest)) {
+                const link::EgressPort& out = ports_[p].egress;
+                SimTime wait = std::max(out.busy_until, now);
+                for (uint32_t rest = out.backlog; rest != 0; rest &= rest - 1)
+                    wait = wait + out.byte_time.of(static_cast<uint32_t>(
+                                      queue_of(p, static_cast<uint32_t>(std::countr_zero(rest))).bytes));
+                if (wait < best_wait) {
+                    best_wait = wait;
+                    best = p;
+                }
+            }
+            return best;
+        }
+    }
+    return table_.route(packet);
+}
+
+HOT_INLINE void Switch::send(PortIndex index, Packet& packet, uint32_t bytes, SimTime now) {
+    Port& port = ports_[index];
+    if (config_.telemetry && packet.extra != wire::kNoExtra) [[unlikely]]
+        write_telemetry(index, packet, now);
+    if (credits_) [[unlikely]]
+        take_credits(index, packet.priority, bytes);
     ++port.tx_packets;
     port.tx_bytes += bytes;
     ++sent_;
@@ -112,29 +189,114 @@ HOT_INLINE void Switch::send(Port& port, Packet& packet, uint32_t bytes, SimTime
     port.egress.transmit(packet, bytes, now);
 }
 
-HOT_INLINE void Switch::enqueue(PortIndex port, const Packet& packet, uint32_t bytes) {
-    Queue& queue = queue_of(port, packet.priority);
-    queue.packets.push(packet);
-    queue.bytes += bytes;
-    queue.max_bytes = std::max(queue.max_bytes, queue.bytes);
-    buffered_ += bytes;
-    ports_[port].egress.backlog |= 1U << packet.priority;
+void Switch::write_telemetry(PortIndex index, Packet& packet, SimTime now) {
+    const Port& port = ports_[index];
+    ByteCount queued = 0;
+    for (uint32_t d = 0; d < priorities_in_use_; ++d) queued += queues_[index * priorities_in_use_ + d].bytes;
+    pool_->int_stack(packet.extra)
+        .push({now, port.tx_bytes, static_cast<uint32_t>(queued),
+               static_cast<uint32_t>(extras_[index].rate.in_bps() / 1'000'000)});
 }
 
-HOT_INLINE void Switch::forward(Packet& packet, uint32_t bytes, PortIndex out, SimTime now, LocalQueue& queue) {
+/// Sets Ce by RED on what is left in the queue (or, at enqueue, on what it finds).
+void Switch::mark_if_congested(PortIndex index, Packet& packet, ByteCount queued) {
+    if (((config_.ecn.priorities >> packet.priority) & 1) == 0 || (packet.flags & wire::kEcnCapable) == 0) return;
+    PortExtras& extras = extras_[index];
+    if (queued <= extras.red.kmin || (packet.flags & wire::kFecn) != 0) return;
+    if (!ecn::decide_mark(extras.red, queued, extras.ecn_draws.u64(extras.ecn_ordinal++))) return;
+    packet.flags |= wire::kFecn;
+    ++extras.marked;
+}
+
+HOT_INLINE void Switch::enqueue(PortIndex port, const Packet& packet, ByteCount frame, PortIndex in, SimTime now) {
+    Queue& queue = queue_of(port, packet.priority);
+    Packet queued = packet;
+    queued.arrival = SimTime::ps((now.in_ps() << kIngressBits) | in);
+    queue.packets.push(queued);
+    queue.bytes += frame;
+    queue.max_bytes = std::max(queue.max_bytes, queue.bytes);
+    buffered_ += frame;
+    ports_[port].egress.backlog |= static_cast<uint16_t>(1U << packet.priority);
+}
+
+/// An egress that is idle would choose this packet in phase Transmit: nothing waits that may be sent, and nothing that
+/// may still arrive in this instant could be ahead of it. Packets of its own priority come later in the order of keys.
+HOT_INLINE bool Switch::may_leave_at_once(const Port& port, const Packet& packet, SimTime now,
+                                          const LocalQueue& queue) const noexcept {
+    const link::EgressPort& out = port.egress;
+    if (out.busy_until > now || out.sendable() != 0 || (((out.backlog | out.blocked) >> packet.priority) & 1) != 0)
+        return false;
+    return ((leaves_at_once_ >> packet.priority) & 1) != 0 || window_start_ + sim::local_key_time(queue.top()) > now;
+}
+
+HOT_INLINE void Switch::forward(Packet& packet, uint32_t bytes, PortIndex in, PortIndex out, SimTime now,
+                                LocalQueue& queue) {
     Port& port = ports_[out];
     if (dense_[packet.priority] == kUnused) [[unlikely]]
         start_to_use(packet.priority);
-    const uint32_t backlog = port.egress.backlog;
-    const bool waits = (backlog >> packet.priority) & 1;
-    const sim::ByteCount queued = waits ? queue_of(out, packet.priority).bytes : 0;
-    if (queued + bytes > config_.queue_bytes || buffered_ + bytes > config_.buffer_bytes) [[unlikely]]
-        return drop(packet, port.drops_full);
-    // Fused: nothing else happens at this instant, so this packet is all that phase Transmit could choose from.
-    if (backlog == 0 && port.egress.busy_until <= now && window_start_ + sim::local_key_time(queue.top()) > now)
-        return send(port, packet, bytes, now);
-    enqueue(out, packet, bytes);
-    if (backlog == 0) schedule_transmit(out, std::max(now, port.egress.busy_until), queue);
+    if (may_leave_at_once(port, packet, now, queue) && (!credits_ || has_credits(out, packet.priority, bytes))) {
+        if (credits_) [[unlikely]]
+            give_credits(in, packet.priority, bytes, now);
+        return send(out, packet, bytes, now);
+    }
+    const ByteCount frame = frame_bytes(bytes);
+    if (!admit(packet, frame, in, out, now, queue)) return;
+    const uint32_t sendable = port.egress.sendable();
+    const bool first = ((port.egress.backlog >> packet.priority) & 1) == 0;
+    enqueue(out, packet, frame_bytes(port.egress.bytes_of(packet)), in, now);
+    if (credits_ && first && !has_credits(out, packet.priority, bytes)) [[unlikely]]
+        return block(out, packet.priority);
+    if (sendable == 0 && port.egress.sendable() != 0)
+        schedule_transmit(out, std::max(now, port.egress.busy_until), queue);
+}
+
+bool Switch::has_lossy_room(PortIndex out, uint32_t priority, ByteCount frame) const noexcept {
+    const ByteCount queued = queues_[out * priorities_in_use_ + dense_[priority]].bytes;
+    if (frame > config_.queue_bytes - queued) return false;
+    if (config_.lossy_alpha <= 0) return true;
+    const ByteCount free = buffer_.config().total - buffer_.used();
+    return queued + frame <= static_cast<ByteCount>(static_cast<double>(free) * config_.lossy_alpha);
+}
+
+/// Accounts for a packet that must wait, and pauses its sender where needed. False: it was dropped.
+HOT_INLINE bool Switch::admit(Packet& packet, ByteCount frame, PortIndex in, PortIndex out, SimTime now,
+                              LocalQueue& queue) {
+    if (config_.ecn.at_enqueue) [[unlikely]]
+        mark_if_congested(out, packet, queue_of(out, packet.priority).bytes);
+    if (credits_) return true;  // the sender had credits for it
+    if (!buffer_.lossless(packet.priority) && !has_lossy_room(out, packet.priority, frame)) [[unlikely]] {
+        if (!config_.trimming || packet.payload_bytes == 0) {
+            drop(packet, ports_[out].drops_full);
+            return false;
+        }
+        packet.payload_bytes = 0;
+        packet.flags |= wire::kTrimmed;
+        ++extras_[out].trimmed;
+        frame = frame_bytes(ports_[out].egress.bytes_of(packet));
+    }
+    if (!counts_buffer_) return true;
+    if (extras_[out].draining != 0 && ((extras_[out].draining >> packet.priority) & 1) != 0) [[unlikely]] {
+        drop(packet, extras_[out].drops_watchdog);
+        return false;
+    }
+    switch (buffer_.admit(in, dense_[packet.priority], buffer_.cells(frame))) {
+        case Admission::Accept:
+            return true;
+        case Admission::AcceptAndPause:
+            if (extras_[in].control.out != nullptr) {
+                ++extras_[in].pauses_sent;
+                extras_[in].pausing |= static_cast<uint16_t>(1U << packet.priority);
+                send_pause(in, packet.priority, config_.pfc.quanta, now);
+            }
+            return true;
+        case Admission::DropFull:
+            drop(packet, ports_[out].drops_full);
+            return false;
+        case Admission::DropHeadroom:
+            drop(packet, extras_[in].drops_headroom);
+            return false;
+    }
+    return true;
 }
 
 void Switch::on_deliver(PortIndex port, SimTime now, LocalQueue& queue) {
@@ -148,9 +310,12 @@ void Switch::on_deliver(PortIndex port, SimTime now, LocalQueue& queue) {
     in.rx_bytes += bytes;
     ++received_;
     ++inside_;
-    const PortIndex out = table_.route(packet);
+    if (credits_) [[unlikely]]
+        note_arrival(port, packet.priority, bytes);
+    const PortIndex out = route(packet, in, now);
     const bool routed = out != kNoPort && ports_[out].egress.wired();
     if (!routed || packet.ttl == 0) [[unlikely]] {
+        if (credits_) give_credits(port, packet.priority, bytes, now);
         drop(packet, routed ? in.drops_ttl : in.drops_no_route);
         return schedule_ingress(port, now, queue);
     }
@@ -163,7 +328,7 @@ void Switch::on_deliver(PortIndex port, SimTime now, LocalQueue& queue) {
         return schedule_ingress(port, now, queue);
     }
     schedule_ingress(port, now, queue);
-    forward(packet, bytes, out, now, queue);
+    forward(packet, bytes, port, out, now, queue);
 }
 
 void Switch::on_stored(PortIndex port, SimTime now, LocalQueue& queue) {
@@ -172,22 +337,54 @@ void Switch::on_stored(PortIndex port, SimTime now, LocalQueue& queue) {
     in.stored_at = SimTime::max();
     --storing_;
     schedule_ingress(port, now, queue);
-    forward(packet, in.ingress.bytes_of(packet), in.storing_for, now, queue);
+    forward(packet, in.ingress.bytes_of(packet), port, in.storing_for, now, queue);
+}
+
+uint32_t Switch::choose_priority(PortIndex index) {
+    const uint32_t sendable = ports_[index].egress.sendable();
+    if (const uint32_t strict = sendable & config_.scheduler.strict; strict != 0)
+        return static_cast<uint32_t>(std::bit_width(strict) - 1);
+    if (std::has_single_bit(sendable)) return static_cast<uint32_t>(std::countr_zero(sendable));
+    PortExtras& extras = extras_[index];
+    for (uint32_t p = extras.round_robin;;) {
+        if ((sendable >> p) & 1) {
+            const auto bytes = static_cast<int64_t>(ports_[index].egress.bytes_of(queue_of(index, p).packets.front()));
+            if (extras.deficit[p] >= bytes) {
+                extras.deficit[p] -= bytes;
+                extras.round_robin = static_cast<uint8_t>(p);
+                return p;
+            }
+        } else {
+            extras.deficit[p] = 0;
+        }
+        p = (p + 1) % kPriorities;
+        if ((sendable >> p) & 1) extras.deficit[p] += std::max(config_.scheduler.quantum[p], 1U);
+    }
 }
 
 void Switch::on_transmit(PortIndex index, SimTime now, LocalQueue& queue) {
     Port& port = ports_[index];
-    const auto priority = static_cast<uint32_t>(std::bit_width(port.egress.backlog) - 1);
+    if (port.egress.sendable() == 0) [[unlikely]]  // paused meanwhile
+        return queue.update(port_count_ + index, sim::kNoEvent);
+    if (port.egress.busy_until > now) [[unlikely]]  // a flow control frame went first
+        return schedule_transmit(index, port.egress.busy_until, queue);
+    const uint32_t priority = choose_priority(index);
     Queue& q = queue_of(index, priority);
     Packet packet = q.packets.front();
     q.packets.pop();
     const uint32_t bytes = port.egress.bytes_of(packet);
-    q.bytes -= bytes;
-    buffered_ -= bytes;
+    const ByteCount frame = frame_bytes(bytes);
+    q.bytes -= frame;
+    buffered_ -= frame;
     SIM_CHECK(q.bytes >= 0 && buffered_ >= 0, q.bytes, buffered_);
-    if (q.packets.empty()) port.egress.backlog &= ~(1U << priority);
-    send(port, packet, bytes, now);
-    if (port.egress.backlog != 0)
+    if (q.packets.empty()) port.egress.backlog &= static_cast<uint16_t>(~(1U << priority));
+    if (counts_buffer_ || credits_) release_ingress(packet, frame, now);
+    if (!config_.ecn.at_enqueue) mark_if_congested(index, packet, q.bytes);
+    send(index, packet, bytes, now);
+    if (credits_ && ((port.egress.backlog >> priority) & 1) != 0 &&
+        !has_credits(index, priority, port.egress.bytes_of(q.packets.front()))) [[unlikely]]
+        block(index, priority);
+    if (port.egress.sendable() != 0)
         schedule_transmit(index, port.egress.busy_until, queue);
     else
         queue.update(port_count_ + index, sim::kNoEvent);
@@ -201,20 +398,24 @@ void Switch::drop(Packet& packet, uint64_t& counter) {
 }
 
 void Switch::start_to_use(uint32_t priority) {
+    SIM_CHECK((config_.priorities >> priority) & 1, config_.path, priority);
     std::vector<Queue> wider(size_t{port_count_} * (priorities_in_use_ + 1));
     for (size_t port = 0; port < port_count_; ++port)
         for (size_t d = 0; d < priorities_in_use_; ++d)
             wider[port * (priorities_in_use_ + 1) + d] = std::move(queues_[port * priorities_in_use_ + d]);
     queues_ = std::move(wider);
     dense_[priority] = static_cast<uint8_t>(priorities_in_use_++);
+    buffer_.add_priority(priority);
 }
 
 SimTime Switch::next_event_time() const {
-    SimTime next = SimTime::max();
-    for (const Port& p : ports()) {
+    SimTime next = control_timers_.next_time();
+    for (PortIndex i = 0; i < port_count_; ++i) {
+        const Port& p = ports_[i];
         if (!p.ingress.wired()) continue;
         next = std::min(next, ingress_event(p));
-        if (p.egress.backlog != 0) next = std::min(next, p.egress.busy_until);
+        if (p.egress.sendable() != 0) next = std::min(next, p.egress.busy_until);
+        if (has_control_ && extras_[i].control.in != nullptr) next = std::min(next, extras_[i].control.in->head_time());
     }
     return next;
 }
@@ -230,16 +431,44 @@ const Switch::Queue* Switch::find_queue(PortIndex port, uint32_t priority) const
 
 PortCounters Switch::counters(PortIndex port) const {
     const Port& p = ports_[port];
-    sim::ByteCount max_bytes = 0;
+    const PortExtras& e = extras_[port];
+    PortCounters c;
+    c.rx_packets = p.rx_packets;
+    c.rx_bytes = p.rx_bytes;
+    c.tx_packets = p.tx_packets;
+    c.tx_bytes = p.tx_bytes;
+    c.drops_full = p.drops_full;
+    c.drops_headroom = e.drops_headroom;
+    c.drops_ttl = p.drops_ttl;
+    c.drops_no_route = p.drops_no_route;
+    c.drops_watchdog = e.drops_watchdog;
+    c.trimmed = e.trimmed;
+    c.marked = e.marked;
     for (uint32_t d = 0; d < priorities_in_use_; ++d)
-        max_bytes = std::max(max_bytes, queues_[port * priorities_in_use_ + d].max_bytes);
-    return {p.rx_packets, p.rx_bytes,  p.tx_packets,     p.tx_bytes,
-            p.drops_full, p.drops_ttl, p.drops_no_route, static_cast<uint64_t>(max_bytes)};
+        c.max_queue_bytes =
+            std::max(c.max_queue_bytes, static_cast<uint64_t>(queues_[port * priorities_in_use_ + d].max_bytes));
+    c.pauses_sent = e.pauses_sent;
+    c.pauses_received = e.pauses_received;
+    c.watchdog_events = e.watchdog_events;
+    c.paused_time = e.paused_time;
+    return c;
 }
 
-sim::ByteCount Switch::queue_bytes(PortIndex port, uint32_t priority) const {
+ByteCount Switch::queue_bytes(PortIndex port, uint32_t priority) const {
     const Queue* q = find_queue(port, priority);
     return q != nullptr ? q->bytes : 0;
+}
+
+uint64_t Switch::ingresses_of(PortIndex port, uint32_t priority) const {
+    const Queue* q = find_queue(port, priority);
+    if (q == nullptr) return 0;
+    uint64_t ports = 0;
+    for (uint32_t i = 0; i < q->packets.size(); ++i) ports |= uint64_t{1} << std::min(ingress_of(q->packets.at(i)), 63U);
+    return ports;
+}
+
+uint32_t Switch::pausing(PortIndex port) const noexcept {
+    return extras_[port].pausing;
 }
 
 }  // namespace simverbs::fabric

@@ -1,9 +1,8 @@
-// A switch, Ethernet or InfiniBand: output queues, cut-through or store-and-forward.
+// A switch, Ethernet or InfiniBand: shared buffer, flow control, marking, scheduling.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,46 +10,29 @@
 
 #include "models/link/ports.hpp"
 #include "models/switch/forwarding_table.hpp"
+#include "models/switch/shared_buffer.hpp"
+#include "models/switch/switch_config.hpp"
 #include "models/wire/packet.hpp"
 #include "models/wire/packet_extra.hpp"
 #include "sim/event_key.hpp"
+#include "sim/event_list.hpp"
 #include "sim/link_ring.hpp"
 #include "sim/local_queue.hpp"
 #include "sim/node.hpp"
+#include "sim/rng.hpp"
 #include "sim/units.hpp"
 
 namespace simverbs::fabric {
 
-enum class Forwarding : uint8_t { CutThrough, StoreAndForward };
-
-struct SwitchConfig {
-    std::string path;  ///< of the component: "sw0"; its id salts the ECMP hash
-    uint32_t ports = 0;
-    Forwarding forwarding = Forwarding::CutThrough;
-    /// From header in to decision. Links count it: pass it on as LinkEnd::ingress_latency.
-    sim::SimTime pipeline_latency = sim::SimTime::zero();
-    /// Bytes that all queues together, and each (port, priority) queue by itself, may hold; beyond, packets are
-    /// dropped.
-    sim::ByteCount buffer_bytes = std::numeric_limits<sim::ByteCount>::max();
-    sim::ByteCount queue_bytes = std::numeric_limits<sim::ByteCount>::max();
-    uint64_t seed = 1;
-};
-
-/// What a port counted. Bytes are byte times on the wire (link::packet_bytes).
-struct PortCounters {
-    uint64_t rx_packets = 0, rx_bytes = 0;
-    uint64_t tx_packets = 0, tx_bytes = 0;
-    uint64_t drops_full = 0;      ///< at this egress: queue or buffer full
-    uint64_t drops_ttl = 0;       ///< at this ingress: no hops left
-    uint64_t drops_no_route = 0;  ///< at this ingress: no route, or the port is not wired
-    uint64_t max_queue_bytes = 0;
-};
-
 /// Forwards packets by destination leaf. A queue holds the packets of one (port, priority) in the order of their
-/// arrival keys; higher priorities go first. An egress chooses in phase Transmit among all that has arrived by then.
+/// arrival keys. An egress chooses in phase Transmit among all that has arrived by then; a packet that finds its egress
+/// idle, and that nothing could be chosen ahead of, leaves at once and takes no buffer. Within an instant, flow control
+/// frames come before packets.
 class Switch final : public sim::Node {
   public:
     static constexpr uint32_t kPriorities = 16;
+    /// Queued packets carry the number of their ingress in so many bits of their time.
+    static constexpr uint32_t kIngressBits = 10;
 
     /// `pool`: where dropped packets' extra records go; nullptr if packets have none.
     Switch(const SwitchConfig& config, wire::PacketPool* pool);
@@ -60,6 +42,9 @@ class Switch final : public sim::Node {
     void attach_port(PortIndex port, const link::PortWiring& wiring);
     /// Taps a wired port (nullptr: no more).
     void set_observer(PortIndex port, link::PacketObserver* observer);
+    /// Marking thresholds and share of the buffer of one port, where they depend on its speed.
+    void set_red(PortIndex port, const ecn::RedParams& red);
+    void set_alpha(PortIndex port, double alpha) { buffer_.set_alpha(port, alpha); }
     [[nodiscard]] ForwardingTable& table() noexcept { return table_; }
     [[nodiscard]] const SwitchConfig& config() const noexcept { return config_; }
 
@@ -67,11 +52,20 @@ class Switch final : public sim::Node {
     [[nodiscard]] sim::SimTime next_event_time() const override;
 
     [[nodiscard]] PortCounters counters(PortIndex port) const;
-    /// Bytes waiting in a queue, and in all of them.
+    /// Frame bytes waiting in a queue, and in all of them.
     [[nodiscard]] sim::ByteCount queue_bytes(PortIndex port, uint32_t priority) const;
     [[nodiscard]] sim::ByteCount buffered_bytes() const noexcept { return buffered_; }
+    [[nodiscard]] const SharedBuffer& buffer() const noexcept { return buffer_; }
     /// Packets inside the switch now.
     [[nodiscard]] uint64_t packets_inside() const noexcept { return inside_; }
+    /// Priorities of an egress that have packets and are paused or out of credits.
+    [[nodiscard]] uint32_t stopped_priorities(PortIndex port) const noexcept {
+        return uint32_t{ports_[port].egress.backlog} & ports_[port].egress.blocked;
+    }
+    /// Ports by which the packets of a queue came in, one bit each (ports beyond 63 share the last).
+    [[nodiscard]] uint64_t ingresses_of(PortIndex port, uint32_t priority) const;
+    /// Priorities for which this switch keeps the peer of `port` paused.
+    [[nodiscard]] uint32_t pausing(PortIndex port) const noexcept;
 
   private:
     struct alignas(64) Queue {
@@ -85,7 +79,7 @@ class Switch final : public sim::Node {
         uint64_t rx_packets = 0;
         uint64_t rx_bytes = 0;
 
-        link::EgressPort egress;  // egress.backlog: a bit for each priority with a packet waiting
+        link::EgressPort egress;
         uint64_t tx_packets = 0;
         uint64_t tx_bytes = 0;
 
@@ -96,21 +90,81 @@ class Switch final : public sim::Node {
         uint64_t drops_ttl = 0;
         uint64_t drops_no_route = 0;
     };
+    /// What is seldom touched.
+    struct PortExtras {
+        link::ControlPort control;
+        sim::BitRate rate;
+        ecn::RedParams red;
+        sim::Draws ecn_draws;
+        uint64_t ecn_ordinal = 0;
+        uint64_t drops_headroom = 0, drops_watchdog = 0, trimmed = 0, marked = 0;
+        uint64_t pauses_sent = 0, pauses_received = 0, watchdog_events = 0;
+        uint16_t pausing = 0;   ///< PFC: priorities that the peer has been asked to pause
+        uint16_t draining = 0;  ///< PFC watchdog: priorities whose packets are dropped
+        std::array<sim::SimTime, pfc::kPriorities> paused_until{};
+        std::array<sim::SimTime, pfc::kPriorities> paused_since{};
+        sim::SimTime paused_time;
+        uint8_t round_robin = 0;                ///< DWRR: whose turn it is
+        std::array<int64_t, kPriorities> deficit{};
+        // InfiniBand, by VL, in blocks of 64 bytes (IBA, flow control): all counts are free-running.
+        std::array<uint32_t, kPriorities> fctbs{};       ///< sent
+        std::array<uint32_t, kPriorities> fccl{};        ///< may be sent
+        std::array<uint32_t, kPriorities> abr{};         ///< received
+        std::array<uint32_t, kPriorities> vl_used{};     ///< of what was received, still here
+        std::array<uint32_t, kPriorities> advertised{};  ///< last credit limit told to the peer
+    };
+    enum class ControlTimerKind : uint8_t { PauseExpiry, PauseRenewal, Watchdog };
+    struct ControlTimer {
+        PortIndex port;
+        uint8_t priority;
+        ControlTimerKind kind;
+    };
     static constexpr uint8_t kUnused = 0xFF;
 
     void fill_queue(sim::LocalQueue& queue);
     void on_deliver(PortIndex port, sim::SimTime now, sim::LocalQueue& queue);
     void on_stored(PortIndex port, sim::SimTime now, sim::LocalQueue& queue);
     void on_transmit(PortIndex port, sim::SimTime now, sim::LocalQueue& queue);
+    [[nodiscard]] PortIndex route(const wire::Packet& packet, const Port& in, sim::SimTime now);
+    [[nodiscard]] PortIndex balance(const wire::Packet& packet, const Port& in, sim::SimTime now);
     /// Must the whole packet be here before its transmission at `out` may start?
     [[nodiscard]] bool must_store(const Port& in, const Port& out) const noexcept;
-    void forward(wire::Packet& packet, uint32_t bytes, PortIndex out, sim::SimTime now, sim::LocalQueue& queue);
-    void enqueue(PortIndex port, const wire::Packet& packet, uint32_t bytes);
-    void send(Port& port, wire::Packet& packet, uint32_t bytes, sim::SimTime now);
+    void forward(wire::Packet& packet, uint32_t bytes, PortIndex in, PortIndex out, sim::SimTime now,
+                 sim::LocalQueue& queue);
+    [[nodiscard]] bool may_leave_at_once(const Port& port, const wire::Packet& packet, sim::SimTime now,
+                                         const sim::LocalQueue& queue) const noexcept;
+    [[nodiscard]] bool admit(wire::Packet& packet, sim::ByteCount frame, PortIndex in, PortIndex out, sim::SimTime now,
+                             sim::LocalQueue& queue);
+    [[nodiscard]] bool has_lossy_room(PortIndex out, uint32_t priority, sim::ByteCount frame) const noexcept;
+    void enqueue(PortIndex port, const wire::Packet& packet, sim::ByteCount frame, PortIndex in, sim::SimTime now);
+    void send(PortIndex index, wire::Packet& packet, uint32_t bytes, sim::SimTime now);
+    void mark_if_congested(PortIndex index, wire::Packet& packet, sim::ByteCount queued);
+    void write_telemetry(PortIndex index, wire::Packet& packet, sim::SimTime now);
+    [[nodiscard]] uint32_t choose_priority(PortIndex index);
     void drop(wire::Packet& packet, uint64_t& counter);
     [[nodiscard]] sim::SimTime ingress_event(const Port& port) const noexcept;
     void schedule_ingress(PortIndex port, sim::SimTime now, sim::LocalQueue& queue);
     void schedule_transmit(PortIndex port, sim::SimTime at, sim::LocalQueue& queue);
+
+    // Flow control (switch_flow_control.cpp).
+    void run_control(sim::LocalQueue& queue);
+    void find_next_control();
+    void on_control_frame(PortIndex index, const link::FlowControlFrame& frame, sim::LocalQueue& queue);
+    void on_pause(PortIndex index, const link::FlowControlFrame& frame, sim::LocalQueue& queue);
+    void on_control_timer(const ControlTimer& timer, sim::SimTime now, sim::LocalQueue& queue);
+    void set_control_timer(const ControlTimer& timer, sim::SimTime at);
+    void block(PortIndex index, uint32_t priority);
+    void unblock(PortIndex index, uint32_t priority, sim::SimTime now, sim::LocalQueue& queue);
+    void send_pause(PortIndex index, uint32_t priority, uint32_t quanta, sim::SimTime now);
+    void send_control(PortIndex index, link::FlowControlFrame frame, sim::SimTime now);
+    void drain_paused(PortIndex index, uint32_t priority, sim::SimTime now);
+    void release_ingress(const wire::Packet& queued, sim::ByteCount frame, sim::SimTime now);
+    [[nodiscard]] bool has_credits(PortIndex index, uint32_t vl, uint32_t bytes) const noexcept;
+    void take_credits(PortIndex index, uint32_t vl, uint32_t bytes);
+    void note_arrival(PortIndex index, uint32_t vl, uint32_t bytes);
+    void give_credits(PortIndex index, uint32_t vl, uint32_t bytes, sim::SimTime now);
+    void advertise(PortIndex index, uint32_t vl, sim::SimTime now);
+
     void check_conservation() const;
     /// The queue of a port and a priority in use.
     [[nodiscard]] Queue& queue_of(PortIndex port, uint32_t priority) noexcept {
@@ -119,17 +173,36 @@ class Switch final : public sim::Node {
     [[nodiscard]] const Queue* find_queue(PortIndex port, uint32_t priority) const noexcept;
     void start_to_use(uint32_t priority);
     [[nodiscard]] std::span<const Port> ports() const noexcept { return {ports_.get(), port_count_}; }
+    /// Bytes of a packet that lie in a buffer: without what only separates frames on the wire.
+    [[nodiscard]] sim::ByteCount frame_bytes(uint32_t wire_bytes) const noexcept { return wire_bytes - gap_bytes_; }
+    [[nodiscard]] static PortIndex ingress_of(const wire::Packet& queued) noexcept {
+        return static_cast<PortIndex>(queued.arrival.in_ps() & ((1 << kIngressBits) - 1));
+    }
 
     SwitchConfig config_;
     wire::PacketPool* pool_;
     ForwardingTable table_;
+    SharedBuffer buffer_;
     uint32_t port_count_;
+    uint32_t gap_bytes_ = 0;
+    bool counts_buffer_ = false;  ///< somebody asks who holds how much of the buffer
+    bool has_control_ = false;    ///< some port has flow control
+    bool credits_ = false;        ///< and it is InfiniBand's
     std::unique_ptr<Port[]> ports_;
+    std::unique_ptr<PortExtras[]> extras_;
     std::array<uint8_t, kPriorities> dense_;  ///< by priority: its place in queues_, or kUnused
     uint32_t priorities_in_use_ = 0;
-    std::vector<Queue> queues_;  ///< by port, then dense priority
+    uint32_t leaves_at_once_ = 0;  ///< priorities ahead of which an egress never chooses another one
+    std::vector<Queue> queues_;    ///< by port, then dense priority
     sim::SimTime window_start_;
     sim::SimTime window_end_;
+    sim::SimTime next_control_ = sim::SimTime::max();
+    sim::EventList<ControlTimer> control_timers_;
+    struct FlowletEntry {
+        sim::SimTime last;
+        uint32_t salt = 0;
+    };
+    std::vector<FlowletEntry> flowlets_;
     sim::ByteCount buffered_ = 0;
     uint32_t storing_ = 0;  ///< ports with a packet in `storing`: only then is their third line looked at
     uint64_t received_ = 0;

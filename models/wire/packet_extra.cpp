@@ -37,6 +37,7 @@ void PacketPool::refill(Shard& shard) {
     }
     SIM_CHECK(slab_count_ < kMaxSlabs, slab_count_);
     slabs_[slab_count_] = std::make_unique<PacketExtra[]>(kSlab);
+    if (carries_int_) int_slabs_[slab_count_] = std::make_unique<IntStack[]>(kSlab);
     for (uint32_t i = kSlab; i-- > 0;) shard.free.push_back(slab_count_ * kSlab + i);
     ++slab_count_;
 }

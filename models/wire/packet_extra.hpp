@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "models/wire/int_stack.hpp"
 #include "models/wire/packet.hpp"
 #include "sim/check.hpp"
 
@@ -100,6 +101,14 @@ class PacketPool {
     /// A second packet with its own copy of the record; the payload stream is retained once more.
     [[nodiscard]] Packet duplicate(unsigned shard, const Packet& packet);
 
+    /// Gives every record room for telemetry; before the first packet.
+    void carry_int() {
+        int_slabs_.reset(new std::unique_ptr<IntStack[]>[kMaxSlabs]);
+        carries_int_ = true;
+    }
+    /// Telemetry of a packet's record. It is not cleared by allocate().
+    [[nodiscard]] IntStack& int_stack(ExtraIndex index) noexcept { return int_slabs_[index / kSlab][index % kSlab]; }
+
     [[nodiscard]] PacketExtra& operator[](ExtraIndex index) noexcept { return slabs_[index / kSlab][index % kSlab]; }
     [[nodiscard]] const PacketExtra& operator[](ExtraIndex index) const noexcept {
         return slabs_[index / kSlab][index % kSlab];
@@ -122,6 +131,8 @@ class PacketPool {
     PayloadStreams* streams_;
     std::vector<Shard> shards_;
     std::unique_ptr<std::unique_ptr<PacketExtra[]>[]> slabs_;
+    std::unique_ptr<std::unique_ptr<IntStack[]>[]> int_slabs_;
+    bool carries_int_ = false;
     std::mutex mutex_;  ///< guards what follows
     uint32_t slab_count_ = 0;
     std::vector<ExtraIndex> common_free_;

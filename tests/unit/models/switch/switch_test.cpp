@@ -112,7 +112,7 @@ TEST(Switch, ASlowerEgressSpacesPacketsByItsRate) {
     star.engine.run();
     const int64_t header = 50'000 + 200'000 + 50'000;
     EXPECT_EQ(star.arrivals(1), (std::vector<int64_t>{header, header + 1082 * 80, header + 2 * 1082 * 80}));
-    EXPECT_EQ(star.sw->counters(1).max_queue_bytes, 2U * 1082);
+    EXPECT_EQ(star.sw->counters(1).max_queue_bytes, 2U * 1062);
 }
 
 TEST(Switch, PacketsOfOneInstantLeaveInTheOrderOfTheirIngressPorts) {
@@ -146,7 +146,7 @@ TEST(Switch, AWaitingHighPriorityOvertakesWaitingLowOnes) {
 }
 
 TEST(Switch, AFullQueueDropsTheTailAndCountsIt) {
-    Star star({.queue_bytes = 2 * 1082});
+    Star star({.queue_bytes = 2 * 1062});
     star.add({.dest = 2, .packets = 10});
     star.add({.dest = 2, .packets = 10, .first = SimTime::ns(1)});
     star.add({});
@@ -155,13 +155,13 @@ TEST(Switch, AFullQueueDropsTheTailAndCountsIt) {
     EXPECT_GT(c.drops_full, 4U);
     EXPECT_EQ(c.tx_packets + c.drops_full, 20U);
     EXPECT_EQ(star.hosts[2]->received(), c.tx_packets);
-    EXPECT_EQ(c.max_queue_bytes, 2U * 1082);
+    EXPECT_EQ(c.max_queue_bytes, 2U * 1062);
     EXPECT_EQ(star.sw->packets_inside(), 0U);
     EXPECT_EQ(star.sw->buffered_bytes(), 0);
 }
 
 TEST(Switch, TheSharedBufferBoundsAllQueuesTogether) {
-    Star star({.buffer_bytes = 3 * 1082});
+    Star star({.buffer = {.total = 3 * 1062}});
     for (const uint32_t dest : {4U, 4U, 5U, 5U}) star.add({.dest = dest, .packets = 20});
     star.add({});
     star.add({});
@@ -170,7 +170,7 @@ TEST(Switch, TheSharedBufferBoundsAllQueuesTogether) {
     const auto c5 = star.sw->counters(5);
     EXPECT_GT(c4.drops_full + c5.drops_full, 20U);
     EXPECT_EQ(c4.tx_packets + c5.tx_packets + c4.drops_full + c5.drops_full, 80U);
-    EXPECT_LE(c4.max_queue_bytes + c5.max_queue_bytes, 4U * 1082);
+    EXPECT_LE(c4.max_queue_bytes + c5.max_queue_bytes, 4U * 1062);
 }
 
 TEST(Switch, DropsForWantOfARouteOrOfHopsReleaseTheirRecords) {
@@ -212,7 +212,7 @@ TEST(Switch, ItsNextEventIsExactAtAnyCut) {
 TEST(Switch, WindowsOfAnyLengthGiveTheSameArrivals) {
     std::set<uint64_t> hashes;
     for (const SimTime window : {SimTime::zero(), SimTime::ns(50), SimTime::ns(13), SimTime::ps(1'024)}) {
-        Star star({.queue_bytes = 6 * 1082}, {.window = window});
+        Star star({.queue_bytes = 6 * 1062}, {.window = window});
         for (int i = 0; i < 5; ++i)
             star.add(
                 {.dest = 5, .packets = 40, .priority = static_cast<uint32_t>(i % 3), .first = SimTime::ps(i * 3'000)});

@@ -1,0 +1,100 @@
+// The buffer of a switch: who may have how much of it, and when a lossless ingress must be paused.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "sim/check.hpp"
+#include "sim/units.hpp"
+
+namespace simverbs::fabric {
+
+struct BufferConfig {
+    static constexpr sim::ByteCount kUnlimited = std::numeric_limits<sim::ByteCount>::max() / 4;
+    sim::ByteCount total = kUnlimited;
+    sim::ByteCount cell = 1;       ///< packets take whole cells
+    uint16_t lossless = 0;         ///< bit p: priority p is paused instead of dropped
+    sim::ByteCount headroom = 0;   ///< of each (ingress port, lossless priority): for what comes after the pause
+    sim::ByteCount reserve = 0;    ///< of each (ingress port, priority): before it draws on the shared part
+    double alpha = 1.0 / 8;        ///< a queue may have alpha times the shared bytes that are free
+    sim::ByteCount xon_offset = 0; ///< resume that far below the threshold
+};
+
+/// What becomes of an arriving packet.
+enum class Admission : uint8_t { Accept, AcceptAndPause, DropFull, DropHeadroom };
+
+/// Accounts each packet to the (ingress port, priority) that it came in by, as the memory management unit of a
+/// shared-buffer switch does (the rules are those of the HPCC simulator's). Three parts: a reserve of each (port,
+/// priority); a shared part under a dynamic threshold (Choudhury and Hahne, 1998): alpha times what is free of it; and
+/// the headroom of each lossless (port, priority).
+class SharedBuffer {
+  public:
+    SharedBuffer() = default;
+    SharedBuffer(const BufferConfig& config, uint32_t ports) : config_(config), ports_(ports) { recompute(); }
+
+    /// Another alpha for one port: switches give faster ports more.
+    void set_alpha(uint32_t port, double alpha);
+    /// Makes room for one more priority; its dense number is the count so far.
+    void add_priority(uint32_t priority);
+
+    /// Bytes as the buffer counts them: whole cells.
+    [[nodiscard]] sim::ByteCount cells(sim::ByteCount bytes) const noexcept {
+        return config_.cell == 1 ? bytes : (bytes + config_.cell - 1) / config_.cell * config_.cell;
+    }
+    [[nodiscard]] bool lossless(uint32_t priority) const noexcept { return (config_.lossless >> priority) & 1; }
+
+    /// A packet of `bytes` (in cells) arrives by (port, dense priority). When accepted, it is accounted for.
+    [[nodiscard]] Admission admit(uint32_t port, uint32_t dense, sim::ByteCount bytes);
+    /// It has left. True if the ingress was paused and may go on.
+    [[nodiscard]] bool release(uint32_t port, uint32_t dense, sim::ByteCount bytes);
+
+    /// Shared bytes that a queue of `port` may have now.
+    [[nodiscard]] sim::ByteCount threshold(uint32_t port) const noexcept {
+        const double share = alphas_.empty() ? config_.alpha : alphas_[port];
+        return static_cast<sim::ByteCount>(static_cast<double>(shared_total_ - shared_used_) * share);
+    }
+    [[nodiscard]] bool paused(uint32_t port, uint32_t dense) const noexcept { return at(port, dense).paused; }
+    /// Bytes that came in by (port, dense priority) and are still here.
+    [[nodiscard]] sim::ByteCount used(uint32_t port, uint32_t dense) const noexcept {
+        return at(port, dense).used + at(port, dense).headroom;
+    }
+    [[nodiscard]] sim::ByteCount used() const noexcept { return used_; }
+    [[nodiscard]] sim::ByteCount max_used() const noexcept { return max_used_; }
+    /// The most headroom that any (port, priority) has needed, dropped packets included.
+    [[nodiscard]] sim::ByteCount max_headroom_wanted() const noexcept { return max_headroom_wanted_; }
+    /// What is left for the shared part; negative if the reserves and headrooms do not fit.
+    [[nodiscard]] sim::ByteCount shared_total() const noexcept { return shared_total_; }
+    [[nodiscard]] const BufferConfig& config() const noexcept { return config_; }
+    /// Throws a failed check if the parts do not add up.
+    void check() const;
+
+  private:
+    struct Ingress {
+        sim::ByteCount used = 0;      ///< reserve and shared
+        sim::ByteCount headroom = 0;
+        bool paused = false;
+    };
+    void recompute();
+    [[nodiscard]] Ingress& at(uint32_t port, uint32_t dense) noexcept { return ingress_[port * priorities_.size() + dense]; }
+    [[nodiscard]] const Ingress& at(uint32_t port, uint32_t dense) const noexcept {
+        return ingress_[port * priorities_.size() + dense];
+    }
+    [[nodiscard]] sim::ByteCount shared_part(sim::ByteCount used) const noexcept {
+        return std::max<sim::ByteCount>(used - config_.reserve, 0);
+    }
+
+    BufferConfig config_;
+    uint32_t ports_ = 0;
+    std::vector<uint32_t> priorities_;  ///< by dense number
+    std::vector<Ingress> ingress_;      ///< by port, then dense priority
+    std::vector<double> alphas_;
+    sim::ByteCount shared_total_ = BufferConfig::kUnlimited;
+    sim::ByteCount shared_used_ = 0;
+    sim::ByteCount used_ = 0;
+    sim::ByteCount max_used_ = 0;
+    sim::ByteCount max_headroom_wanted_ = 0;
+};
+
+}  // namespace simverbs::fabric

@@ -1,0 +1,212 @@
+// Link-level flow control of a switch: PFC pauses, InfiniBand credits.
+#include <algorithm>
+#include <bit>
+
+#include "models/switch/switch.hpp"
+#include "sim/activity.hpp"
+#include "sim/check.hpp"
+
+namespace simverbs::fabric {
+
+using sim::ByteCount;
+using sim::EventKey;
+using sim::EventPhase;
+using sim::LocalQueue;
+using sim::SimTime;
+using wire::Packet;
+
+namespace {
+
+/// Credits are told to the peer in pieces of this part of a VL's buffer.
+constexpr uint32_t kAdvertisedParts = 8;
+
+uint64_t timer_source(PortIndex port, uint8_t priority, uint8_t kind) {
+    return (uint64_t{port} * 16 + priority) * 4 + kind;
+}
+
+}  // namespace
+
+/// The earliest thing that flow control has to do. Control channels are looked at only when one of them is not empty.
+void Switch::find_next_control() {
+    next_control_ = control_timers_.next_time();
+    if (!activity().attention(id())) return;
+    bool empty = true;
+    for (PortIndex i = 0; i < port_count_; ++i) {
+        const link::ControlChannel* in = extras_[i].control.in;
+        if (in == nullptr || in->empty()) continue;
+        empty = false;
+        next_control_ = std::min(next_control_, in->head_time());
+    }
+    if (empty) activity().clear_attention(id());
+}
+
+/// Everything that flow control does at next_control_: frames by port, then timers.
+void Switch::run_control(LocalQueue& queue) {
+    const SimTime now = next_control_;
+    if (activity().attention(id())) {
+        for (PortIndex i = 0; i < port_count_; ++i) {
+            link::ControlChannel* in = extras_[i].control.in;
+            while (in != nullptr && in->head_time() == now) {
+                const link::FlowControlFrame frame = in->front();
+                in->pop();
+                on_control_frame(i, frame, queue);
+            }
+        }
+    }
+    while (control_timers_.next_time() == now) on_control_timer(control_timers_.pop(), now, queue);
+    find_next_control();
+}
+
+void Switch::on_control_frame(PortIndex index, const link::FlowControlFrame& frame, LocalQueue& queue) {
+    if (!credits_) return on_pause(index, frame, queue);
+    const auto vl = static_cast<uint32_t>(std::countr_zero(frame.priorities));
+    PortExtras& extras = extras_[index];
+    extras.fccl[vl] = link::extend_credit_limit(extras.fctbs[vl], frame.fccl);
+    const link::EgressPort& out = ports_[index].egress;
+    if (((out.blocked >> vl) & 1) == 0 || ((out.backlog >> vl) & 1) == 0) return;
+    if (has_credits(index, vl, out.bytes_of(queue_of(index, vl).packets.front()))) unblock(index, vl, frame.arrival, queue);
+}
+
+void Switch::on_pause(PortIndex index, const link::FlowControlFrame& frame, LocalQueue& queue) {
+    PortExtras& extras = extras_[index];
+    ++extras.pauses_received;
+    const SimTime now = frame.arrival;
+    for (uint32_t rest = frame.priorities; rest != 0; rest &= rest - 1) {
+        const auto priority = static_cast<uint32_t>(std::countr_zero(rest));
+        if (frame.quanta == 0) {
+            extras.draining &= static_cast<uint16_t>(~(1U << priority));
+            unblock(index, priority, now, queue);
+            continue;
+        }
+        extras.paused_until[priority] = now + pfc::quanta_time(frame.quanta, extras.rate);
+        set_control_timer({index, static_cast<uint8_t>(priority), ControlTimerKind::PauseExpiry},
+                          extras.paused_until[priority]);
+        if ((ports_[index].egress.blocked >> priority) & 1) continue;
+        extras.paused_since[priority] = now;
+        block(index, priority);
+        if (config_.pfc.watchdog != SimTime::max())
+            set_control_timer({index, static_cast<uint8_t>(priority), ControlTimerKind::Watchdog},
+                              now + config_.pfc.watchdog);
+    }
+}
+
+void Switch::set_control_timer(const ControlTimer& timer, SimTime at) {
+    const auto source = timer_source(timer.port, timer.priority, static_cast<uint8_t>(timer.kind));
+    control_timers_.push(EventKey{at, EventPhase::Timer, source}, timer);
+    next_control_ = std::min(next_control_, at);
+    activity().wake(id(), at);
+}
+
+/// A deadline that has moved meanwhile has a later timer of its own.
+void Switch::on_control_timer(const ControlTimer& timer, SimTime now, LocalQueue& queue) {
+    PortExtras& extras = extras_[timer.port];
+    const uint32_t bit = 1U << timer.priority;
+    const bool blocked = (ports_[timer.port].egress.blocked & bit) != 0;
+    switch (timer.kind) {
+        case ControlTimerKind::PauseExpiry:
+            if (blocked && extras.paused_until[timer.priority] <= now) unblock(timer.port, timer.priority, now, queue);
+            return;
+        case ControlTimerKind::PauseRenewal:
+            if ((extras.pausing & bit) != 0) send_pause(timer.port, timer.priority, config_.pfc.quanta, now);
+            return;
+        case ControlTimerKind::Watchdog:
+            if (!blocked || now - extras.paused_since[timer.priority] < config_.pfc.watchdog) return;
+            ++extras.watchdog_events;
+            extras.draining |= static_cast<uint16_t>(bit);
+            drain_paused(timer.port, timer.priority, now);
+            return;
+    }
+}
+
+void Switch::block(PortIndex index, uint32_t priority) {
+    ports_[index].egress.blocked |= static_cast<uint16_t>(1U << priority);
+}
+
+void Switch::unblock(PortIndex index, uint32_t priority, SimTime now, LocalQueue& queue) {
+    link::EgressPort& out = ports_[index].egress;
+    if (((out.blocked >> priority) & 1) == 0) return;
+    const uint32_t before = out.sendable();
+    out.blocked &= static_cast<uint16_t>(~(1U << priority));
+    if (!credits_) extras_[index].paused_time += now - extras_[index].paused_since[priority];
+    if (before == 0 && out.sendable() != 0) schedule_transmit(index, std::max(now, out.busy_until), queue);
+}
+
+/// Asks the peer of `index` to pause a priority, or (0 quanta) to go on; renews the pause at half time.
+void Switch::send_pause(PortIndex index, uint32_t priority, uint32_t quanta, SimTime now) {
+    send_control(index, {.priorities = static_cast<uint16_t>(1U << priority), .quanta = static_cast<uint16_t>(quanta)},
+                 now);
+    if (quanta == 0) return;
+    set_control_timer({index, static_cast<uint8_t>(priority), ControlTimerKind::PauseRenewal},
+                      now + pfc::quanta_time(quanta / 2, extras_[index].rate));
+}
+
+/// A frame waits for the packet that is being sent, and goes before all others.
+void Switch::send_control(PortIndex index, link::FlowControlFrame frame, SimTime now) {
+    link::EgressPort& out = ports_[index].egress;
+    const link::ControlPort& control = extras_[index].control;
+    const SimTime start = std::max(now, out.busy_until);
+    const uint32_t bytes = credits_ ? link::kCreditFrameBytes : pfc::kFrameWireBytes;
+    out.busy_until = start + out.byte_time.of(bytes);
+    frame.arrival = start + control.latency;
+    control.out->push(frame);
+}
+
+/// The watchdog gives up on a paused priority: what waits is dropped, and makes room for others.
+void Switch::drain_paused(PortIndex index, uint32_t priority, SimTime now) {
+    if (find_queue(index, priority) == nullptr) return;
+    Queue& q = queue_of(index, priority);
+    while (!q.packets.empty()) {
+        Packet packet = q.packets.front();
+        q.packets.pop();
+        const ByteCount frame = frame_bytes(ports_[index].egress.bytes_of(packet));
+        q.bytes -= frame;
+        buffered_ -= frame;
+        if (counts_buffer_) release_ingress(packet, frame, now);
+        drop(packet, extras_[index].drops_watchdog);
+    }
+    ports_[index].egress.backlog &= static_cast<uint16_t>(~(1U << priority));
+}
+
+/// A queued packet leaves the buffer: its ingress has room again.
+void Switch::release_ingress(const Packet& queued, ByteCount frame, SimTime now) {
+    const PortIndex in = ingress_of(queued);
+    if (credits_) return give_credits(in, queued.priority, static_cast<uint32_t>(frame), now);
+    if (!buffer_.release(in, dense_[queued.priority], buffer_.cells(frame))) return;
+    if (extras_[in].control.out == nullptr) return;
+    extras_[in].pausing &= static_cast<uint16_t>(~(1U << queued.priority));
+    send_pause(in, queued.priority, 0, now);
+}
+
+bool Switch::has_credits(PortIndex index, uint32_t vl, uint32_t bytes) const noexcept {
+    const PortExtras& extras = extras_[index];
+    if (vl == link::kManagementVl || config_.vl_buffer == 0) return true;
+    return static_cast<int32_t>(extras.fccl[vl] - extras.fctbs[vl]) >= static_cast<int32_t>(link::credit_blocks(bytes));
+}
+
+void Switch::take_credits(PortIndex index, uint32_t vl, uint32_t bytes) {
+    SIM_CHECK(has_credits(index, vl, bytes), config_.path, index, vl);
+    extras_[index].fctbs[vl] += link::credit_blocks(bytes);
+}
+
+void Switch::note_arrival(PortIndex index, uint32_t vl, uint32_t bytes) {
+    PortExtras& extras = extras_[index];
+    extras.abr[vl] += link::credit_blocks(bytes);
+    extras.vl_used[vl] += link::credit_blocks(bytes);
+    SIM_CHECK(vl == link::kManagementVl || config_.vl_buffer == 0 ||
+                  extras.vl_used[vl] <= config_.vl_buffer / link::kCreditBytes,
+              config_.path, index, vl, extras.vl_used[vl]);
+}
+
+void Switch::give_credits(PortIndex index, uint32_t vl, uint32_t bytes, SimTime now) {
+    PortExtras& extras = extras_[index];
+    extras.vl_used[vl] -= link::credit_blocks(bytes);
+    if (vl == link::kManagementVl || config_.vl_buffer == 0 || extras.control.out == nullptr) return;
+    const auto blocks = static_cast<uint32_t>(config_.vl_buffer / link::kCreditBytes);
+    const uint32_t limit = extras.abr[vl] + blocks - extras.vl_used[vl];
+    if (limit - extras.advertised[vl] < std::max(blocks / kAdvertisedParts, 1U)) return;
+    extras.advertised[vl] = limit;
+    send_control(index,
+                 {.priorities = static_cast<uint16_t>(1U << vl), .fccl = limit % link::kCreditModulus}, now);
+}
+
+}  // namespace simverbs::fabric
