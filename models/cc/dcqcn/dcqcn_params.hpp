@@ -24,7 +24,7 @@ struct DcqcnParams {
     sim::SimTime rate_reduce_monitor_period = sim::SimTime::us(50);
 
     // Rate increase.
-    bool clamp_tgt_rate = false;                ///< every decrease sets the target rate
+    bool clamp_tgt_rate = true;                 ///< every decrease sets the target rate (the paper)
     bool clamp_tgt_rate_after_time_inc = true;  ///< one after an increase by the timer does
     sim::SimTime rpg_time_reset = sim::SimTime::us(55);
     int64_t rpg_byte_reset = 0;  ///< zero: no byte counter
