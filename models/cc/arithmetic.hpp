@@ -39,13 +39,13 @@ namespace simverbs::cc {
     return given.in_bps() > 0 ? given : share_of(line_rate, fraction);
 }
 
-/// `rate` times a factor in [0, ∞), kept within [least, most]. The product is compared before it is converted, so that
-/// a huge factor is harmless.
+/// `rate` times a factor in [0, ∞), to the nearest bit/s, kept within [least, most]. The product is compared before it
+/// is converted, so that a huge factor is harmless.
 [[nodiscard]] constexpr sim::BitRate scaled_rate(sim::BitRate rate, double factor, sim::BitRate least,
                                                  sim::BitRate most) noexcept {
     const double wanted = static_cast<double>(rate.in_bps()) * factor;
     if (!(wanted < static_cast<double>(most.in_bps()))) return most;
-    return std::clamp(sim::BitRate::bps(static_cast<int64_t>(wanted)), std::min(least, most), most);
+    return std::clamp(sim::BitRate::bps(static_cast<int64_t>(wanted + 0.5)), std::min(least, most), most);
 }
 
 /// The window that fills the path: line rate × base RTT. HPCC's evaluation gives it to DCQCN and TIMELY as "+window";

@@ -150,7 +150,8 @@ TEST(DcqcnRateIncrease, ManyExpiriesAtOnceEqualOneByOne) {
                 Recovery slow = start;
                 for (int64_t n = 1; n <= 3000; ++n) {
                     slow = after_timer(slow, 1, steps);
-                    if (n % 61 == 0 || n < 80) ASSERT_EQ(after_timer(start, n, steps), slow) << n << ' ' << byte_stage;
+                    if (n % 61 != 0 && n >= 80) continue;
+                    ASSERT_EQ(after_timer(start, n, steps), slow) << n << ' ' << byte_stage;
                 }
             }
         }
