@@ -39,6 +39,7 @@ class LinkRing {
     [[nodiscard]] SimTime head_time() const noexcept { return slots_[head_].*Time; }
     [[nodiscard]] T& front() noexcept { return slots_[head_]; }
     [[nodiscard]] const T& front() const noexcept { return slots_[head_]; }
+    [[nodiscard]] uint32_t capacity() const noexcept { return mask_ + 1; }
     /// The i-th item from the front; it must be there.
     [[nodiscard]] const T& at(uint32_t i) const noexcept { return slots_[(head_ + i) & mask_]; }
     /// Number of items.

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "models/wire/int_stack.hpp"
 #include "models/wire/psn.hpp"
 #include "sim/sim_time.hpp"
 #include "sim/units.hpp"
@@ -37,28 +38,10 @@ struct Control {
 };
 static_assert(sizeof(Control) == 32);
 
-/// The rate of a link in an INT record: whole Mb/s in four bytes.
-class HopRate {
-  public:
-    constexpr HopRate() noexcept = default;
-    constexpr explicit HopRate(sim::BitRate rate) noexcept : mbps_(static_cast<uint32_t>(rate.in_bps() / 1'000'000)) {}
-    [[nodiscard]] constexpr sim::BitRate rate() const noexcept { return sim::BitRate::mbps(mbps_); }
-
-  private:
-    uint32_t mbps_ = 0;
-};
-
-/// What one egress port wrote into a packet when it left (HPCC's INT header, without its short wrapping fields).
-struct HopInt {
-    sim::SimTime time;         ///< when the packet left
-    uint64_t tx_bytes = 0;     ///< that the port has sent since the start
-    uint32_t queue_bytes = 0;  ///< that wait behind the packet in its queue
-    HopRate rate;              ///< of the port
-};
-static_assert(sizeof(HopInt) == 24);
-
-/// More hops than any Clos or dragonfly path has; further ones are not recorded.
-inline constexpr std::size_t kMaxHops = 8;
+/// What one egress port wrote into a packet when it left; its path's hops, in order.
+using HopInt = wire::IntHop;
+using HopRate = wire::HopRate;
+inline constexpr std::size_t kMaxHops = wire::IntStack::kMaxHops;
 
 /// One acknowledgement (coalesced or not; a NAK acknowledges what lies before it).
 struct Ack {

@@ -58,9 +58,7 @@ void Switch::attach_port(PortIndex port, const link::PortWiring& wiring) {
     has_control_ = true;
     credits_ = !ethernet;
     if (!credits_) return;
-    // What the peer may send before it hears of us, and we before we hear of it.
-    extras.advertised.fill(static_cast<uint32_t>(config_.vl_buffer / link::kCreditBytes));
-    extras.fccl.fill(link::initial_credits(config_.vl_buffer));
+    extras.credits = link::Credits(config_.vl_buffer);
 }
 
 void Switch::set_observer(PortIndex port, link::PacketObserver* observer) {
@@ -181,7 +179,7 @@ HOT_INLINE void Switch::send(PortIndex index, Packet& packet, uint32_t bytes, Si
     if (config_.telemetry && packet.extra != wire::kNoExtra) [[unlikely]]
         write_telemetry(index, packet, now);
     if (credits_) [[unlikely]]
-        take_credits(index, packet.priority, bytes);
+        extras_[index].credits.sent(packet.priority, bytes);
     ++port.tx_packets;
     port.tx_bytes += bytes;
     ++sent_;
@@ -194,8 +192,7 @@ void Switch::write_telemetry(PortIndex index, Packet& packet, SimTime now) {
     ByteCount queued = 0;
     for (uint32_t d = 0; d < priorities_in_use_; ++d) queued += queues_[index * priorities_in_use_ + d].bytes;
     pool_->int_stack(packet.extra)
-        .push({now, port.tx_bytes, static_cast<uint32_t>(queued),
-               static_cast<uint32_t>(extras_[index].rate.in_bps() / 1'000'000)});
+        .push({now, port.tx_bytes, static_cast<uint32_t>(queued), wire::HopRate(extras_[index].rate)});
 }
 
 /// Sets Ce by RED on what is left in the queue (or, at enqueue, on what it finds).
@@ -311,7 +308,7 @@ void Switch::on_deliver(PortIndex port, SimTime now, LocalQueue& queue) {
     ++received_;
     ++inside_;
     if (credits_) [[unlikely]]
-        note_arrival(port, packet.priority, bytes);
+        extras_[port].credits.arrived(packet.priority, bytes);
     const PortIndex out = route(packet, in, now);
     const bool routed = out != kNoPort && ports_[out].egress.wired();
     if (!routed || packet.ttl == 0) [[unlikely]] {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/link/credits.hpp"
 #include "models/link/ports.hpp"
 #include "models/switch/forwarding_table.hpp"
 #include "models/switch/shared_buffer.hpp"
@@ -106,12 +107,7 @@ class Switch final : public sim::Node {
         sim::SimTime paused_time;
         uint8_t round_robin = 0;                ///< DWRR: whose turn it is
         std::array<int64_t, kPriorities> deficit{};
-        // InfiniBand, by VL, in blocks of 64 bytes (IBA, flow control): all counts are free-running.
-        std::array<uint32_t, kPriorities> fctbs{};       ///< sent
-        std::array<uint32_t, kPriorities> fccl{};        ///< may be sent
-        std::array<uint32_t, kPriorities> abr{};         ///< received
-        std::array<uint32_t, kPriorities> vl_used{};     ///< of what was received, still here
-        std::array<uint32_t, kPriorities> advertised{};  ///< last credit limit told to the peer
+        link::Credits credits;                  ///< InfiniBand
     };
     enum class ControlTimerKind : uint8_t { PauseExpiry, PauseRenewal, Watchdog };
     struct ControlTimer {
@@ -159,11 +155,10 @@ class Switch final : public sim::Node {
     void send_control(PortIndex index, link::FlowControlFrame frame, sim::SimTime now);
     void drain_paused(PortIndex index, uint32_t priority, sim::SimTime now);
     void release_ingress(const wire::Packet& queued, sim::ByteCount frame, sim::SimTime now);
-    [[nodiscard]] bool has_credits(PortIndex index, uint32_t vl, uint32_t bytes) const noexcept;
-    void take_credits(PortIndex index, uint32_t vl, uint32_t bytes);
-    void note_arrival(PortIndex index, uint32_t vl, uint32_t bytes);
+    [[nodiscard]] bool has_credits(PortIndex index, uint32_t vl, uint32_t bytes) const noexcept {
+        return extras_[index].credits.may_send(vl, bytes);
+    }
     void give_credits(PortIndex index, uint32_t vl, uint32_t bytes, sim::SimTime now);
-    void advertise(PortIndex index, uint32_t vl, sim::SimTime now);
 
     void check_conservation() const;
     /// The queue of a port and a priority in use.

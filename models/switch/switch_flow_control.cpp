@@ -17,9 +17,6 @@ using wire::Packet;
 
 namespace {
 
-/// Credits are told to the peer in pieces of this part of a VL's buffer.
-constexpr uint32_t kAdvertisedParts = 8;
-
 uint64_t timer_source(PortIndex port, uint8_t priority, uint8_t kind) {
     return (uint64_t{port} * 16 + priority) * 4 + kind;
 }
@@ -61,7 +58,7 @@ void Switch::on_control_frame(PortIndex index, const link::FlowControlFrame& fra
     if (!credits_) return on_pause(index, frame, queue);
     const auto vl = static_cast<uint32_t>(std::countr_zero(frame.priorities));
     PortExtras& extras = extras_[index];
-    extras.fccl[vl] = link::extend_credit_limit(extras.fctbs[vl], frame.fccl);
+    extras.credits.on_limit(vl, frame.fccl);
     const link::EgressPort& out = ports_[index].egress;
     if (((out.blocked >> vl) & 1) == 0 || ((out.backlog >> vl) & 1) == 0) return;
     if (has_credits(index, vl, out.bytes_of(queue_of(index, vl).packets.front()))) unblock(index, vl, frame.arrival, queue);
@@ -177,36 +174,11 @@ void Switch::release_ingress(const Packet& queued, ByteCount frame, SimTime now)
     send_pause(in, queued.priority, 0, now);
 }
 
-bool Switch::has_credits(PortIndex index, uint32_t vl, uint32_t bytes) const noexcept {
-    const PortExtras& extras = extras_[index];
-    if (vl == link::kManagementVl || config_.vl_buffer == 0) return true;
-    return static_cast<int32_t>(extras.fccl[vl] - extras.fctbs[vl]) >= static_cast<int32_t>(link::credit_blocks(bytes));
-}
-
-void Switch::take_credits(PortIndex index, uint32_t vl, uint32_t bytes) {
-    SIM_CHECK(has_credits(index, vl, bytes), config_.path, index, vl);
-    extras_[index].fctbs[vl] += link::credit_blocks(bytes);
-}
-
-void Switch::note_arrival(PortIndex index, uint32_t vl, uint32_t bytes) {
-    PortExtras& extras = extras_[index];
-    extras.abr[vl] += link::credit_blocks(bytes);
-    extras.vl_used[vl] += link::credit_blocks(bytes);
-    SIM_CHECK(vl == link::kManagementVl || config_.vl_buffer == 0 ||
-                  extras.vl_used[vl] <= config_.vl_buffer / link::kCreditBytes,
-              config_.path, index, vl, extras.vl_used[vl]);
-}
-
 void Switch::give_credits(PortIndex index, uint32_t vl, uint32_t bytes, SimTime now) {
     PortExtras& extras = extras_[index];
-    extras.vl_used[vl] -= link::credit_blocks(bytes);
-    if (vl == link::kManagementVl || config_.vl_buffer == 0 || extras.control.out == nullptr) return;
-    const auto blocks = static_cast<uint32_t>(config_.vl_buffer / link::kCreditBytes);
-    const uint32_t limit = extras.abr[vl] + blocks - extras.vl_used[vl];
-    if (limit - extras.advertised[vl] < std::max(blocks / kAdvertisedParts, 1U)) return;
-    extras.advertised[vl] = limit;
-    send_control(index,
-                 {.priorities = static_cast<uint16_t>(1U << vl), .fccl = limit % link::kCreditModulus}, now);
+    const auto limit = extras.credits.freed(vl, bytes);
+    if (!limit || extras.control.out == nullptr) return;
+    send_control(index, {.priorities = static_cast<uint16_t>(1U << vl), .fccl = *limit}, now);
 }
 
 }  // namespace simverbs::fabric

@@ -11,12 +11,23 @@
 
 namespace simverbs::wire {
 
+/// The rate of a link in four bytes: whole Mb/s.
+class HopRate {
+  public:
+    constexpr HopRate() noexcept = default;
+    constexpr explicit HopRate(sim::BitRate rate) noexcept : mbps_(static_cast<uint32_t>(rate.in_bps() / 1'000'000)) {}
+    [[nodiscard]] constexpr sim::BitRate rate() const noexcept { return sim::BitRate::mbps(mbps_); }
+
+  private:
+    uint32_t mbps_ = 0;
+};
+
 /// One egress, at the instant at which it began to send the packet.
 struct IntHop {
     sim::SimTime time;
     uint64_t tx_bytes = 0;     ///< that the port had sent before
     uint32_t queue_bytes = 0;  ///< that waited behind the packet
-    uint32_t rate_mbps = 0;    ///< of the link
+    HopRate rate;              ///< of the link
 };
 static_assert(sizeof(IntHop) == 24);
 

@@ -1,0 +1,243 @@
+#include "models/flow/flow_nic.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "models/wire/opcode.hpp"
+#include "sim/activity.hpp"
+#include "sim/check.hpp"
+#include "sim/rng.hpp"
+
+namespace simverbs::flow {
+
+using sim::SimTime;
+using wire::Packet;
+
+namespace {
+
+uint32_t packets_of(sim::ByteCount bytes, uint32_t payload) {
+    return bytes <= 0 ? 1 : static_cast<uint32_t>((bytes + payload - 1) / payload);
+}
+
+}  // namespace
+
+FlowNic::FlowNic(FlowNicConfig config, FlowTable& flows, wire::PacketPool* pool)
+    : flows_(flows), pool_(pool), config_(std::move(config)) {
+    SIM_CHECK(config_.cc != nullptr && config_.paths != nullptr, config_.path);
+    needs_ = config_.cc->needs();
+    cc_words_ = (config_.cc->state_size() + 7) / 8;
+    const auto arriving = flows_.arriving(config_.host);
+    receivers_.resize(arriving.size());
+    for (size_t i = 0; i < arriving.size(); ++i) {
+        const FlowSpec& f = flows_.spec(arriving[i]);
+        Receiver& r = receivers_[i];
+        r.packets = packets_of(f.bytes, config_.payload_bytes);
+        r.src = f.src;
+        r.src_qp = flows_.source_number(arriving[i]);
+        r.priority = f.priority;
+        r.flow_hash = static_cast<uint16_t>(sim::mix64(uint64_t{arriving[i]} << 1 | 1) >> 48);
+    }
+    if (config_.recovery == LossRecovery::SelectiveRepeat) beyond_.resize(arriving.size());
+    slot_of_.assign(flows_.leaving(config_.host).size(), kNone);
+    set_hot_memory(this, 2, 64);
+}
+
+FlowNic::~FlowNic() = default;
+
+void FlowNic::attach_port(const link::PortWiring& wiring) {
+    SIM_CHECK(!ingress_.wired(), config_.path);
+    ingress_ = wiring.ingress;
+    egress_ = wiring.egress;
+    control_ = wiring.control;
+    rate_ = wiring.params.rate;
+    credits_on_ = control_.out != nullptr && wiring.params.layer == link::LinkLayer::InfiniBand;
+    if (credits_on_) credits_ = link::Credits(config_.vl_buffer);
+    cc_listens_ = config_.cc->name() != "none";
+}
+
+void FlowNic::begin() {
+    const auto leaving = flows_.leaving(config_.host);
+    next_start_time_ = leaving.empty() ? SimTime::max() : flows_.spec(leaving.front()).start;
+    if (next_start_time_ != SimTime::max()) engine().wake(id(), next_start_time_);
+}
+
+SimTime FlowNic::next_arrival() const noexcept {
+    const SimTime header = ingress_.next_time();
+    if (header == SimTime::max() || ingress_.faults != nullptr) return header;
+    return header + ingress_.byte_time.of(ingress_.bytes_of(ingress_.channel->front()));
+}
+
+SimTime FlowNic::next_timer() const noexcept {
+    SimTime t = next_start_time_;
+    if (!paced_.empty()) t = std::min(t, paced_.front().time);
+    if (!timers_.empty()) t = std::min(t, timers_.front().time);
+    return t;
+}
+
+SimTime FlowNic::next_transmit() const noexcept {
+    return (backlog() & ~uint32_t{egress_.blocked}) != 0 ? std::max(egress_.busy_until, now_) : SimTime::max();
+}
+
+/// Within an instant: flow control, arrivals, timers, then what to send.
+void FlowNic::run_window(SimTime end) {
+    now_ = activity().window_start();
+    if (control_.in != nullptr) find_next_control();
+    for (;;) {
+        SimTime t = next_arrival();
+        What what = What::Deliver;
+        if (next_control_ <= t) {
+            t = next_control_;
+            what = What::Control;
+        }
+        if (const SimTime timer = next_timer(); timer < t) {
+            t = timer;
+            what = What::Timer;
+        }
+        if (const SimTime transmit = next_transmit(); transmit < t) {
+            t = transmit;
+            what = What::Transmit;
+        }
+        if (t >= end) break;
+        now_ = std::max(t, now_);
+        switch (what) {
+            case What::Control:
+                run_control();
+                break;
+            case What::Deliver:
+                on_deliver(now_);
+                break;
+            case What::Timer:
+                on_timer(now_);
+                break;
+            case What::Transmit:
+                on_transmit(now_);
+                break;
+        }
+    }
+    ask_to_run(end);
+}
+
+/// Wakes itself for what it has to do by itself after this window; channels wake it for headers only.
+void FlowNic::ask_to_run(SimTime end) {
+    SimTime t = std::min(next_transmit(), next_control_);
+    if (const SimTime arrival = ingress_.next_time(); arrival < end) t = std::min(t, next_arrival());
+    if (t != SimTime::max()) activity().wake(id(), t);
+    // Timers may be far away: one wake at a time is enough.
+    const SimTime timer = next_timer();
+    if (timer == SimTime::max() || (woken_for_ >= end && woken_for_ <= timer)) return;
+    woken_for_ = timer;
+    activity().wake(id(), timer);
+}
+
+SimTime FlowNic::next_event_time() const {
+    SimTime t = std::min({next_arrival(), next_timer(), next_transmit(), next_control_});
+    if (control_.in != nullptr) t = std::min(t, control_.in->head_time());
+    return t;
+}
+
+void FlowNic::on_deliver(SimTime now) {
+    Packet packet;
+    if (!ingress_.pop(packet, shard())) [[unlikely]]
+        return;
+    const uint32_t bytes = ingress_.bytes_of(packet);
+    ++counters_.rx_packets;
+    counters_.rx_bytes += bytes;
+    if (credits_on_) [[unlikely]]
+        give_credits(packet, bytes, now);
+    if ((packet.flags & wire::kCorrupt) != 0) [[unlikely]] {
+        ++counters_.corrupt;
+        if (pool_ != nullptr) pool_->release(shard(), packet);
+        return;
+    }
+    constexpr auto kAck = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge);
+    if (packet.opcode == kAck) return on_ack(packet, now);
+    if (packet.opcode == wire::kCnpOpcode) return on_cnp(packet, now);
+    on_data(packet, now);
+}
+
+void FlowNic::on_timer(SimTime now) {
+    start_due_flows(now);
+    while (!paced_.empty() && paced_.front().time <= now) {
+        const TimerEntry entry = paced_.front();
+        std::pop_heap(paced_.begin(), paced_.end());
+        paced_.pop_back();
+        Sender& s = senders_[entry.slot];
+        if (entry.generation != s.generation) continue;
+        s.queued = false;
+        make_ready(entry.slot, now);
+    }
+    on_retransmission_timers(now);
+}
+
+/// The highest priority that may send; of it, acknowledgements and CNPs before data.
+void FlowNic::on_transmit(SimTime now) {
+    const uint32_t sendable = backlog() & ~uint32_t{egress_.blocked};
+    const auto priority = static_cast<uint32_t>(std::bit_width(sendable) - 1);
+    if ((control_mask_ >> priority) & 1) {
+        auto& ring = *acks_[priority];
+        Packet packet = ring.front();
+        if (credits_on_ && !has_credits(packet, egress_.bytes_of(packet))) [[unlikely]]
+            return;
+        ring.pop();
+        if (ring.empty()) control_mask_ &= ~(1U << priority);
+        return emit(packet, now);
+    }
+    ReadyList& list = ready_[priority];
+    const uint32_t slot = list.head;
+    if (credits_on_) [[unlikely]] {
+        Packet full;
+        full.priority = priority & 0xF;
+        if (!has_credits(full, config_.paths->facts(config_.host, senders_[slot].dest).packet_bytes)) return;
+    }
+    list.head = senders_[slot].link;
+    if (list.head == kNone) ready_mask_ &= ~(1U << priority);
+    senders_[slot].queued = false;
+    send_data(slot, now);
+}
+
+void FlowNic::emit(Packet& packet, SimTime now) {
+    const uint32_t bytes = egress_.bytes_of(packet);
+    ++counters_.tx_packets;
+    counters_.tx_bytes += bytes;
+    if (credits_on_) [[unlikely]]
+        credits_.sent(packet.priority, bytes);
+    egress_.transmit(packet, bytes, now);
+}
+
+sim::BitRate FlowNic::rate_of(FlowIndex flow) const {
+    const uint32_t slot = slot_of_[flows_.source_number(flow)];
+    return slot == kNone ? sim::BitRate() : senders_[slot].control.rate;
+}
+
+void FlowNic::describe(std::string& out, size_t most) const {
+    size_t told = 0;
+    for (const Sender& s : senders_) {
+        if (!s.in_use) continue;
+        if (told++ == most) {
+            out += "  " + config_.path + ": and " + std::to_string(active() - most) + " more flows\n";
+            return;
+        }
+        const FlowSpec& f = flows_.spec(s.flow);
+        out += "  " + config_.path + ": flow " + std::to_string(s.flow) + " to host " + std::to_string(f.dst) +
+               ", packet " + std::to_string(s.una) + " of " + std::to_string(s.packets) + " not acknowledged";
+        if ((egress_.blocked >> s.priority) & 1)
+            out += credits_on_ ? ", no credits on VL " : ", paused on priority ";
+        else if (s.queued)
+            out += ", waits for its turn on priority ";
+        else
+            out += ", waits for an acknowledgement on priority ";
+        out += std::to_string(s.priority) + "\n";
+    }
+}
+
+size_t FlowNic::memory() const noexcept {
+    const auto bytes = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
+    size_t sum = sizeof *this + bytes(senders_) + bytes(receivers_) + bytes(slot_of_) + bytes(paced_) + bytes(timers_) +
+                 bytes(cc_states_) + bytes(path_facts_) + bytes(free_) + bytes(beyond_);
+    for (const auto& ring : acks_)
+        if (ring) sum += sizeof *ring + ring->capacity() * sizeof(Packet);
+    return sum;
+}
+
+}  // namespace simverbs::flow

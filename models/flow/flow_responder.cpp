@@ -1,0 +1,127 @@
+// The responder's side of flows: sequence checks, acknowledgements, CNPs.
+#include <algorithm>
+
+#include "models/flow/flow_nic.hpp"
+#include "models/wire/aeth_syndrome.hpp"
+#include "models/wire/opcode.hpp"
+#include "models/wire/psn.hpp"
+#include "sim/check.hpp"
+
+namespace simverbs::flow {
+
+using sim::SimTime;
+using wire::Packet;
+using wire::Psn;
+
+namespace {
+
+constexpr uint8_t kHops = 64;
+constexpr uint8_t kAckSyndrome = wire::Syndrome::ack(wire::kUnlimitedCreditCode).encode();
+constexpr uint8_t kPsnNak = wire::Syndrome::nak(wire::NakCode::PsnSequenceError).encode();
+
+}  // namespace
+
+void FlowNic::on_data(Packet& packet, SimTime now) {
+    SIM_CHECK(packet.dest_qp < receivers_.size(), config_.path, packet.dest_qp);
+    const uint32_t qp = packet.dest_qp;
+    Receiver& r = receivers_[qp];
+    if ((packet.flags & wire::kFecn) != 0 && needs_.cnp) {
+        if (r.last_cnp == SimTime::max() || now - r.last_cnp >= needs_.min_time_between_cnps) send_cnp(r, now);
+    }
+    const int32_t ahead = Psn::distance(Psn(r.expected), Psn(packet.psn));
+    if (ahead == 0 && (packet.flags & wire::kTrimmed) == 0) {
+        accept_in_order(r, qp, packet, now);
+        if ((packet.flags & wire::kAckReq) != 0) send_ack(r, packet, kAckSyndrome, r.expected - 1);
+    } else {
+        on_out_of_order(r, qp, packet, ahead, now);
+    }
+    if (packet.extra != wire::kNoExtra) pool_->release(shard(), packet);
+}
+
+void FlowNic::accept_in_order(Receiver& r, uint32_t qp, const Packet& packet, SimTime now) {
+    ++r.expected;
+    r.nak_sent = false;
+    counters_.data_received += packet.payload_bytes;
+    ++progress_;
+    if (!beyond_.empty() && !beyond_[qp].empty()) {
+        const auto& bits = beyond_[qp];
+        while (r.expected < r.packets && ((bits[r.expected / 64] >> (r.expected % 64)) & 1) != 0) ++r.expected;
+    }
+    if (r.expected != r.packets) return;
+    if (!beyond_.empty()) std::vector<uint64_t>().swap(beyond_[qp]);
+    const FlowIndex flow = flows_.arriving(config_.host)[qp];
+    flows_.result(flow).received = now;
+    flows_.release_dependents(flow, config_.host, [&](FlowIndex after) {
+        if (flows_.spec(after).start <= now) start_flow(after, now);
+    });
+}
+
+/// Ahead: one NAK, then silence until the requester is back (go-back-N), or word of each packet that has arrived
+/// (selective repeat). Behind: what was acknowledged is acknowledged again.
+void FlowNic::on_out_of_order(Receiver& r, uint32_t qp, Packet& packet, int32_t ahead, SimTime) {
+    if (ahead < 0) {
+        if ((packet.flags & wire::kAckReq) != 0) send_ack(r, packet, kAckSyndrome, r.expected - 1);
+        return;
+    }
+    ++counters_.out_of_sequence;
+    if (config_.recovery == LossRecovery::GoBackN) {
+        if (r.nak_sent) return;
+        r.nak_sent = true;
+    } else if ((packet.flags & wire::kTrimmed) == 0) {
+        auto& bits = beyond_[qp];
+        if (bits.empty()) bits.resize(r.packets / 64 + 1, 0);
+        const uint32_t number = r.expected + static_cast<uint32_t>(ahead);
+        SIM_CHECK(number < r.packets, config_.path, number, r.packets);
+        uint64_t& word = bits[number / 64];
+        if (((word >> (number % 64)) & 1) == 0) counters_.data_received += packet.payload_bytes;
+        word |= uint64_t{1} << (number % 64);
+    }
+    ++counters_.naks_sent;
+    send_ack(r, packet, kPsnNak, r.expected);
+}
+
+/// Telemetry and the sender's time stamp go back as they came; a NAK of selective repeat names what has arrived.
+void FlowNic::send_ack(Receiver& r, Packet& data, uint8_t syndrome, uint32_t psn) {
+    constexpr auto kAck = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge);
+    Packet ack;
+    ack.dest = r.src & 0x3FFFF;
+    ack.priority = (config_.ack_priority != 0xFF ? config_.ack_priority : r.priority) & 0xF;
+    ack.ttl = kHops;
+    ack.dest_qp = r.src_qp & Psn::kMask;
+    ack.opcode = kAck;
+    ack.psn = psn & Psn::kMask;
+    ack.aeth_syndrome = syndrome;
+    ack.aeth_msn = syndrome == kPsnNak ? uint32_t{data.psn} : uint32_t{data.aeth_msn};
+    if (needs_.ecn_echo && (data.flags & wire::kFecn) != 0) ack.flags |= wire::kBecn;
+    ack.flow_hash = r.flow_hash;
+    if (data.extra != wire::kNoExtra) {
+        ack.extra = data.extra;
+        data.extra = wire::kNoExtra;
+    }
+    push_control(ack);
+}
+
+void FlowNic::send_cnp(Receiver& r, SimTime now) {
+    r.last_cnp = now;
+    ++counters_.cnps_sent;
+    Packet cnp;
+    cnp.dest = r.src & 0x3FFFF;
+    cnp.priority = config_.cnp_priority & 0xF;
+    cnp.ttl = kHops;
+    cnp.dest_qp = r.src_qp & Psn::kMask;
+    cnp.opcode = wire::kCnpOpcode;
+    cnp.flags = wire::kBecn;
+    cnp.flow_hash = r.flow_hash;
+    push_control(cnp);
+}
+
+void FlowNic::push_control(const Packet& packet) {
+    auto& ring = acks_[packet.priority];
+    if (!ring) ring = std::make_unique<sim::LinkRing<Packet>>();
+    Packet queued = packet;
+    queued.arrival = now_;
+    ring->push(queued);
+    control_mask_ |= 1U << packet.priority;
+}
+
+}  // namespace simverbs::flow
