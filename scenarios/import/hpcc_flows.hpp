@@ -1,0 +1,35 @@
+// flow.txt and trace.txt of the HPCC ns-3 artifact, and files of flow size distributions.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/import/hpcc_topology.hpp"
+#include "scenarios/workloads/flow_list.hpp"
+#include "scenarios/workloads/size_distribution.hpp"
+
+namespace simverbs::scenarios::imports {
+
+/// Reads the number of flows and then, for each, "SRC DST PRIORITY DPORT BYTES START" (START in seconds; nodes by the
+/// topology file's numbers). DPORT tells flows apart there and is not needed. As there, what follows the last flow is a
+/// note if it begins with a word. Flows keep their order and times, which in the artifact begin at 2 s.
+[[nodiscard]] std::optional<std::vector<workloads::ListedFlow>> read_hpcc_flows(std::string_view text,
+                                                                                std::string_view file,
+                                                                                const HpccTopology& topology,
+                                                                                DiagnosticSink& sink);
+
+/// Makes the earliest flow start at 0.
+void start_at_zero(std::vector<workloads::ListedFlow>& flows);
+
+/// Reads the number of nodes to trace and then their numbers.
+[[nodiscard]] std::optional<std::vector<topologies::NodeRef>> read_hpcc_trace(std::string_view text,
+                                                                              std::string_view file,
+                                                                              const HpccTopology& topology,
+                                                                              DiagnosticSink& sink);
+
+/// Reads lines "BYTES PERCENT" of a CDF ('#' begins a comment).
+[[nodiscard]] std::optional<std::vector<workloads::CdfPoint>> read_cdf(std::string_view text, std::string_view file,
+                                                                       DiagnosticSink& sink);
+
+}  // namespace simverbs::scenarios::imports

@@ -1,0 +1,147 @@
+#include "scenarios/topologies/routing_plan.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/check.hpp"
+
+namespace simverbs::scenarios::topologies {
+
+namespace {
+
+constexpr uint32_t kNotReached = UINT32_MAX;
+
+/// A port of a switch that leads to another switch.
+struct SwitchEdge {
+    uint32_t to;
+    uint16_t port;
+};
+
+/// Edges of all switches in one array, by switch and port.
+struct SwitchGraph {
+    std::vector<uint32_t> begin;
+    std::vector<SwitchEdge> edges;
+
+    [[nodiscard]] std::span<const SwitchEdge> of(uint32_t node) const {
+        return std::span(edges).subspan(begin[node], begin[node + 1] - begin[node]);
+    }
+};
+
+bool is_dead(const std::vector<bool>& dead_links, std::size_t link) {
+    return link < dead_links.size() && dead_links[link];
+}
+
+SwitchGraph make_graph(const Topology& topology, const std::vector<bool>& dead_links) {
+    std::vector<std::vector<SwitchEdge>> out(topology.switches.size());
+    for (std::size_t i = 0; i < topology.links.size(); ++i) {
+        const auto& [a, b, rate, delay, loss] = topology.links[i];
+        if (!a.node.is_switch || !b.node.is_switch || is_dead(dead_links, i)) continue;
+        SIM_CHECK(a.port < kHere && b.port < kHere, a.port, b.port);
+        out[a.node.index].push_back({b.node.index, static_cast<uint16_t>(a.port)});
+        out[b.node.index].push_back({a.node.index, static_cast<uint16_t>(b.port)});
+    }
+    SwitchGraph graph;
+    graph.begin.push_back(0);
+    for (std::vector<SwitchEdge>& edges : out) {
+        std::sort(edges.begin(), edges.end(), [](SwitchEdge x, SwitchEdge y) { return x.port < y.port; });
+        graph.edges.insert(graph.edges.end(), edges.begin(), edges.end());
+        graph.begin.push_back(static_cast<uint32_t>(graph.edges.size()));
+    }
+    return graph;
+}
+
+void place_hosts(RoutingPlan& plan, const Topology& topology, const std::vector<bool>& dead_links) {
+    std::vector<uint32_t> switch_of_host(topology.hosts.size(), kNoLeaf);
+    plan.port_of_host.assign(topology.hosts.size(), kNoRoute);
+    std::vector<bool> is_leaf(topology.switches.size());
+    for (std::size_t i = 0; i < topology.links.size(); ++i) {
+        LinkEnd host = topology.links[i].a;
+        LinkEnd leaf = topology.links[i].b;
+        if (host.node.is_switch) std::swap(host, leaf);
+        if (host.node.is_switch || !leaf.node.is_switch || is_dead(dead_links, i)) continue;
+        if (switch_of_host[host.node.index] != kNoLeaf) continue;
+        SIM_CHECK(leaf.port < kHere, leaf.port);
+        switch_of_host[host.node.index] = leaf.node.index;
+        plan.port_of_host[host.node.index] = static_cast<uint16_t>(leaf.port);
+        is_leaf[leaf.node.index] = true;
+    }
+    std::vector<uint32_t> leaf_of_switch(topology.switches.size(), kNoLeaf);
+    for (uint32_t s = 0; s < topology.switches.size(); ++s) {
+        if (!is_leaf[s]) continue;
+        leaf_of_switch[s] = static_cast<uint32_t>(plan.leaf_switches.size());
+        plan.leaf_switches.push_back(s);
+    }
+    for (const uint32_t s : switch_of_host) plan.leaf_of_host.push_back(s == kNoLeaf ? kNoLeaf : leaf_of_switch[s]);
+}
+
+/// Links from every switch to `root`, into `distance`; `queue` is reused memory.
+void measure(const SwitchGraph& graph, uint32_t root, std::vector<uint32_t>& distance, std::vector<uint32_t>& queue) {
+    std::fill(distance.begin(), distance.end(), kNotReached);
+    distance[root] = 0;
+    queue.assign(1, root);
+    for (std::size_t head = 0; head < queue.size(); ++head) {
+        const uint32_t node = queue[head];
+        for (const SwitchEdge edge : graph.of(node)) {
+            if (distance[edge.to] != kNotReached) continue;
+            distance[edge.to] = distance[node] + 1;
+            queue.push_back(edge.to);
+        }
+    }
+}
+
+/// Gives equal sets of ports the same group.
+class GroupTable {
+  public:
+    explicit GroupTable(SwitchRoutes& routes) : routes_(routes) { routes_.group_begin.assign(1, 0); }
+    uint16_t group_of(const std::vector<uint16_t>& ports) {
+        if (ports.empty()) return kNoRoute;
+        // Neighbouring leaves mostly have the same.
+        if (routes_.groups() > 0 && std::ranges::equal(routes_.group(last_), ports)) return last_;
+        const auto [found, is_new] = known_.try_emplace(ports, static_cast<uint16_t>(routes_.groups()));
+        if (is_new) {
+            SIM_CHECK(routes_.groups() < kHere);
+            routes_.ports.insert(routes_.ports.end(), ports.begin(), ports.end());
+            routes_.group_begin.push_back(static_cast<uint32_t>(routes_.ports.size()));
+        }
+        return last_ = found->second;
+    }
+
+  private:
+    SwitchRoutes& routes_;
+    std::map<std::vector<uint16_t>, uint16_t> known_;
+    uint16_t last_ = 0;
+};
+
+}  // namespace
+
+RoutingPlan plan_routes(const Topology& topology, const std::vector<bool>& dead_links) {
+    RoutingPlan plan;
+    place_hosts(plan, topology, dead_links);
+    const SwitchGraph graph = make_graph(topology, dead_links);
+    const std::size_t switches = topology.switches.size();
+    plan.switches.resize(switches);
+    std::vector<GroupTable> tables;
+    tables.reserve(switches);
+    for (SwitchRoutes& routes : plan.switches) {
+        routes.group_of_leaf.assign(plan.leaf_switches.size(), kNoRoute);
+        tables.emplace_back(routes);
+    }
+    std::vector<uint32_t> distance(switches);
+    std::vector<uint32_t> queue;
+    std::vector<uint16_t> ports;
+    for (uint32_t leaf = 0; leaf < plan.leaf_switches.size(); ++leaf) {
+        measure(graph, plan.leaf_switches[leaf], distance, queue);
+        for (uint32_t s = 0; s < switches; ++s) {
+            if (distance[s] == 0 || distance[s] == kNotReached) continue;
+            ports.clear();
+            for (const SwitchEdge edge : graph.of(s)) {
+                if (distance[edge.to] + 1 == distance[s]) ports.push_back(edge.port);
+            }
+            plan.switches[s].group_of_leaf[leaf] = tables[s].group_of(ports);
+        }
+        plan.switches[plan.leaf_switches[leaf]].group_of_leaf[leaf] = kHere;
+    }
+    return plan;
+}
+
+}  // namespace simverbs::scenarios::topologies
