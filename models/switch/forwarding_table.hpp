@@ -32,6 +32,12 @@ class ForwardingTable {
     void set_route(wire::LeafId leaf, GroupId group);
     [[nodiscard]] std::span<const PortIndex> ports_of(wire::LeafId leaf) const noexcept;
 
+    /// Bytes that the table takes.
+    [[nodiscard]] size_t memory() const noexcept {
+        return group_of_.capacity() * sizeof(GroupId) + groups_.capacity() * sizeof(Group) +
+               ports_.capacity() * sizeof(PortIndex);
+    }
+
     /// The port for a packet, kNoPort if there is no route. Depends only on destination and flow: a flow keeps its
     /// path, unless `salt` (of a packet or a flowlet) changes.
     [[nodiscard]] PortIndex route(const wire::Packet& packet, uint64_t salt = 0) const noexcept {

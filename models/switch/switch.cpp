@@ -464,6 +464,13 @@ uint64_t Switch::ingresses_of(PortIndex port, uint32_t priority) const {
     return ports;
 }
 
+size_t Switch::memory() const noexcept {
+    size_t sum = sizeof *this + port_count_ * (sizeof(Port) + sizeof(PortExtras)) + queues_.capacity() * sizeof(Queue) +
+                 table_.memory() + flowlets_.capacity() * sizeof(FlowletEntry);
+    for (const Queue& q : queues_) sum += q.packets.capacity() * sizeof(Packet);
+    return sum;
+}
+
 uint32_t Switch::pausing(PortIndex port) const noexcept {
     return extras_[port].pausing;
 }

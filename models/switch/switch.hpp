@@ -65,6 +65,8 @@ class Switch final : public sim::Node {
     }
     /// Ports by which the packets of a queue came in, one bit each (ports beyond 63 share the last).
     [[nodiscard]] uint64_t ingresses_of(PortIndex port, uint32_t priority) const;
+    /// Bytes that the switch takes.
+    [[nodiscard]] size_t memory() const noexcept;
     /// Priorities for which this switch keeps the peer of `port` paused.
     [[nodiscard]] uint32_t pausing(PortIndex port) const noexcept;
 

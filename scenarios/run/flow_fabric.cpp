@@ -1,0 +1,367 @@
+#include "scenarios/run/flow_fabric.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "models/wire/opcode.hpp"
+#include "sim/check.hpp"
+
+namespace simverbs::scenarios::run {
+
+using sim::SimTime;
+using topologies::NodeRef;
+
+namespace {
+
+/// A link is this much longer than light says: headroom is asked for in metres.
+int64_t metres_of(SimTime delay) {
+    return (delay.in_ps() + link::kPropagationPerMetre.in_ps() - 1) / link::kPropagationPerMetre.in_ps();
+}
+
+wire::Packet packet_of(uint8_t opcode, uint32_t payload) {
+    wire::Packet packet;
+    packet.opcode = opcode;
+    packet.payload_bytes = static_cast<uint16_t>(payload);
+    return packet;
+}
+
+}  // namespace
+
+FlowFabric::FlowFabric(const topologies::Topology& topology, flow::FlowPlan plan, const FlowFabricConfig& config)
+    : topology_(topology), config_(config), routes_(topologies::plan_routes(topology)), pool_(config.engine.threads) {
+    config_.nics.cc = config_.cc;
+    for (const flow::FlowSpec& f : plan.flows) priorities_ |= static_cast<uint16_t>(1U << f.priority);
+    if (config_.nics.ack_priority != 0xFF) priorities_ |= static_cast<uint16_t>(1U << config_.nics.ack_priority);
+    if (config_.cc->needs().cnp) priorities_ |= static_cast<uint16_t>(1U << config_.nics.cnp_priority);
+    if (priorities_ == 0) priorities_ = 1;
+    if (config_.cc->needs().hop_int) {
+        pool_.carry_int();
+        config_.switches.telemetry = true;
+    }
+    flows_ = std::make_unique<flow::FlowTable>(std::move(plan), static_cast<uint32_t>(topology_.hosts.size()));
+    engine_ = std::make_unique<sim::Engine>(config_.engine);
+    number_ports();
+    make_nodes();
+    wire();
+    route();
+    if (config_.uniform_base_rtt) find_longest_rtt();
+    for (const auto& nic : nics_) nic->begin();
+    engine_->add_stuck_reporter(*this);
+}
+
+FlowFabric::~FlowFabric() {
+    nics_.clear();
+    switches_.clear();
+    links_.clear();
+}
+
+/// Switch ports as the topology numbers them; the cables in between.
+void FlowFabric::number_ports() {
+    switch_peers_.resize(topology_.switches.size());
+    host_peer_.resize(topology_.hosts.size());
+    const auto note = [this](const topologies::LinkEnd& end, const topologies::LinkEnd& other, uint32_t link) {
+        const Peer peer{other.node, other.port, link};
+        if (!end.node.is_switch) {
+            host_peer_[end.node.index] = peer;
+            return;
+        }
+        auto& peers = switch_peers_[end.node.index];
+        if (peers.size() <= end.port) peers.resize(end.port + 1);
+        peers[end.port] = peer;
+    };
+    for (uint32_t i = 0; i < topology_.links.size(); ++i) {
+        note(topology_.links[i].a, topology_.links[i].b, i);
+        note(topology_.links[i].b, topology_.links[i].a, i);
+    }
+}
+
+unsigned FlowFabric::partition_of(uint32_t pod, uint32_t index, size_t count) const {
+    if (pod != topologies::kNoPod) {
+        uint32_t pods = 0;
+        for (const auto& h : topology_.hosts) pods = std::max(pods, h.pod == topologies::kNoPod ? 0 : h.pod + 1);
+        return static_cast<unsigned>(uint64_t{pod} * config_.engine.threads / std::max(pods, 1U));
+    }
+    return static_cast<unsigned>(uint64_t{index} * config_.engine.threads / count);
+}
+
+void FlowFabric::make_nodes() {
+    nics_.resize(topology_.hosts.size());
+    switches_.resize(topology_.switches.size());
+    for (const NodeRef node : topologies::nodes_pod_by_pod(topology_)) {
+        if (node.is_switch) {
+            make_switch(node.index, partition_of(topology_.switches[node.index].pod, node.index, switches_.size()));
+            continue;
+        }
+        flow::FlowNicConfig c = config_.nics;
+        c.path = topology_.hosts[node.index].name;
+        c.host = node.index;
+        c.paths = this;
+        nics_[node.index] = std::make_unique<flow::FlowNic>(std::move(c), *flows_, &pool_);
+        engine_->add_node(*nics_[node.index], partition_of(topology_.hosts[node.index].pod, node.index, nics_.size()));
+    }
+}
+
+fabric::SwitchConfig FlowFabric::switch_config(uint32_t index) const {
+    fabric::SwitchConfig c = config_.switches;
+    c.path = topology_.switches[index].name;
+    c.ports = static_cast<uint32_t>(switch_peers_[index].size());
+    c.priorities = priorities_;
+    c.seed = config_.engine.seed;
+    if (!config_.pfc) c.buffer.lossless = 0;
+    c.buffer.lossless &= priorities_;
+    if (c.buffer.lossless == 0 || !config_.headroom_auto) return c;
+    const auto largest = static_cast<sim::ByteCount>(full_packet_bytes());
+    for (const Peer& peer : switch_peers_[index]) {
+        const topologies::Link& l = topology_.links[peer.link];
+        const pfc::Headroom h =
+            pfc::headroom({l.rate, metres_of(l.delay), largest, largest, std::max<sim::ByteCount>(c.buffer.cell, 96)});
+        c.buffer.headroom = std::max(c.buffer.headroom, h.size);
+    }
+    return c;
+}
+
+void FlowFabric::make_switch(uint32_t index, unsigned partition) {
+    switches_[index] = std::make_unique<fabric::Switch>(switch_config(index), &pool_);
+    engine_->add_node(*switches_[index], partition);
+}
+
+void FlowFabric::wire() {
+    links_.reserve(topology_.links.size());
+    for (const topologies::Link& l : topology_.links) {
+        link::LinkParams params;
+        params.layer = config_.layer;
+        params.rate = l.rate;
+        params.propagation = l.delay;
+        params.flow_control = config_.layer == link::LinkLayer::InfiniBand || (config_.pfc && config_.switches.buffer.lossless != 0);
+        params.pause_response = pfc::response_time(l.rate);
+        const auto end = [this](const topologies::LinkEnd& e) {
+            if (!e.node.is_switch) return link::LinkEnd{nics_[e.node.index]->id(), topology_.hosts[e.node.index].name, {}};
+            const fabric::Switch& s = *switches_[e.node.index];
+            return link::LinkEnd{s.id(), s.config().path + "/" + std::to_string(e.port), s.config().pipeline_latency};
+        };
+        links_.push_back(std::make_unique<link::Link>(*engine_, params, end(l.a), end(l.b), &pool_));
+        if (l.packet_loss > 0) {
+            const link::LinkFault loss{.kind = link::FaultKind::Drop, .probability = l.packet_loss};
+            links_.back()->set_faults_a_to_b({loss});
+            links_.back()->set_faults_b_to_a({loss});
+        }
+        const auto attach = [&](const topologies::LinkEnd& e, const link::PortWiring& wiring) {
+            if (!e.node.is_switch) return nics_[e.node.index]->attach_port(wiring);
+            fabric::Switch& s = *switches_[e.node.index];
+            s.attach_port(e.port, wiring);
+            if (config_.red) s.set_red(e.port, config_.red(l.rate));
+            if (config_.alpha) s.set_alpha(e.port, config_.alpha(l.rate));
+        };
+        attach(l.a, links_.back()->wiring_a());
+        attach(l.b, links_.back()->wiring_b());
+    }
+}
+
+void FlowFabric::route() {
+    for (size_t i = 0; i < switches_.size(); ++i) {
+        const topologies::SwitchRoutes& routes = routes_.switches[i];
+        fabric::ForwardingTable& table = switches_[i]->table();
+        std::vector<fabric::GroupId> groups;
+        for (size_t g = 0; g < routes.groups(); ++g) {
+            const auto ports = routes.group(g);
+            groups.push_back(table.add_group(std::vector<fabric::PortIndex>(ports.begin(), ports.end())));
+        }
+        for (flow::HostIndex host = 0; host < nics_.size(); ++host) {
+            const uint32_t leaf = routes_.leaf_of_host[host];
+            if (leaf == topologies::kNoLeaf) continue;
+            const uint16_t group = routes.group_of_leaf[leaf];
+            if (group == topologies::kNoRoute) continue;
+            if (group == topologies::kHere) {
+                const fabric::PortIndex port = routes_.port_of_host[host];
+                table.set_route(host, table.add_group({&port, 1}));
+            } else {
+                table.set_route(host, groups[group]);
+            }
+        }
+    }
+}
+
+uint32_t FlowFabric::full_packet_bytes() const {
+    constexpr auto kMiddle = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::WriteMiddle);
+    return link::packet_bytes(config_.layer, packet_of(kMiddle, config_.nics.payload_bytes));
+}
+
+uint32_t FlowFabric::ack_bytes() const {
+    return link::packet_bytes(config_.layer,
+                              packet_of(wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge), 0));
+}
+
+/// Along the first of the equally short paths.
+FlowFabric::PathSum FlowFabric::walk(flow::HostIndex src, flow::HostIndex dst) const {
+    PathSum sum;
+    Peer at = host_peer_[src];
+    const topologies::Link* link = &topology_.links[at.link];
+    sum.latency = link->delay;
+    sum.slowest = link->rate;
+    sum.links = 1;
+    const uint32_t leaf = routes_.leaf_of_host[dst];
+    while (at.node.is_switch) {
+        const fabric::SwitchConfig& c = switches_[at.node.index]->config();
+        const topologies::SwitchRoutes& routes = routes_.switches[at.node.index];
+        const uint16_t group = leaf == topologies::kNoLeaf ? topologies::kNoRoute : routes.group_of_leaf[leaf];
+        if (group == topologies::kNoRoute) break;
+        const uint32_t port = group == topologies::kHere ? routes_.port_of_host[dst] : routes.group(group).front();
+        const topologies::Link* next = &topology_.links[switch_peers_[at.node.index][port].link];
+        sum.latency += c.pipeline_latency + next->delay;
+        if (c.forwarding == fabric::Forwarding::StoreAndForward || next->rate > link->rate) ++sum.store_and_forward;
+        sum.slowest = std::min(sum.slowest, next->rate);
+        ++sum.links;
+        at = switch_peers_[at.node.index][port];
+        link = next;
+    }
+    return sum;
+}
+
+/// From one host of each leaf to one host of each other.
+void FlowFabric::find_longest_rtt() {
+    std::vector<flow::HostIndex> samples;
+    std::vector<uint32_t> seen;
+    for (flow::HostIndex host = 0; host < nics_.size(); ++host) {
+        if (std::ranges::find(seen, routes_.leaf_of_host[host]) != seen.end()) continue;
+        seen.push_back(routes_.leaf_of_host[host]);
+        samples.push_back(host);
+    }
+    SimTime longest;
+    for (const flow::HostIndex a : samples)
+        for (const flow::HostIndex b : samples)
+            if (a != b) longest = std::max(longest, facts(a, b).base_rtt);
+    longest_rtt_ = longest;
+}
+
+cc::PathFacts FlowFabric::facts(flow::HostIndex src, flow::HostIndex dst) const {
+    const PathSum there = walk(src, dst);
+    cc::PathFacts f;
+    f.line_rate = topology_.links[host_peer_[src].link].rate;
+    f.packet_bytes = full_packet_bytes();
+    f.payload_bytes = config_.nics.payload_bytes;
+    f.hops = there.links;
+    const int64_t copies = 1 + there.store_and_forward;
+    f.base_rtt = there.latency * 2 + there.slowest.time_for(f.packet_bytes) * copies +
+                 there.slowest.time_for(ack_bytes()) * copies;
+    if (config_.uniform_base_rtt) f.base_rtt = std::max(f.base_rtt, longest_rtt_);
+    return f;
+}
+
+SimTime FlowFabric::ideal_time(flow::HostIndex src, flow::HostIndex dst, sim::ByteCount bytes) const {
+    const PathSum there = walk(src, dst);
+    const sim::ByteCount payload = config_.nics.payload_bytes;
+    const sim::ByteCount packets = std::max<sim::ByteCount>((bytes + payload - 1) / payload, 1);
+    const auto overhead = static_cast<sim::ByteCount>(full_packet_bytes()) - payload;
+    const sim::ByteCount wire_bytes = bytes + packets * overhead;
+    const sim::ByteCount last = bytes - (packets - 1) * payload + overhead;
+    return there.latency * 2 + there.slowest.time_for(wire_bytes) +
+           there.slowest.time_for(last) * there.store_and_forward +
+           there.slowest.time_for(ack_bytes()) * (1 + there.store_and_forward);
+}
+
+uint64_t FlowFabric::hops() const {
+    uint64_t sum = 0;
+    for (const auto& nic : nics_) sum += nic->counters().tx_packets;
+    for (const auto& s : switches_)
+        for (fabric::PortIndex p = 0; p < s->config().ports; ++p) sum += s->counters(p).tx_packets;
+    return sum;
+}
+
+uint64_t FlowFabric::ended() const {
+    uint64_t sum = 0;
+    for (const auto& nic : nics_) sum += nic->ended();
+    return sum;
+}
+
+bool FlowFabric::outstanding() const {
+    return std::ranges::any_of(nics_, [](const auto& nic) { return nic->active() != 0; });
+}
+
+uint64_t FlowFabric::progress() const {
+    uint64_t sum = 0;
+    for (const auto& nic : nics_) sum += nic->progress();
+    return sum;
+}
+
+void FlowFabric::describe(std::string& out) const {
+    constexpr size_t kFlowsTold = 4;
+    constexpr size_t kNicsTold = 16;
+    size_t told = 0;
+    for (const auto& nic : nics_) {
+        if (nic->active() == 0) continue;
+        if (told++ == kNicsTold) {
+            out += "  and more hosts\n";
+            break;
+        }
+        nic->describe(out, kFlowsTold);
+    }
+    for (size_t i = 0; i < switches_.size(); ++i) {
+        const fabric::Switch& s = *switches_[i];
+        for (fabric::PortIndex p = 0; p < s.config().ports; ++p) {
+            for (uint32_t rest = s.stopped_priorities(p); rest != 0; rest &= rest - 1) {
+                const auto priority = static_cast<uint32_t>(std::countr_zero(rest));
+                out += "  " + s.config().path + "/" + std::to_string(p) + ": " +
+                       std::to_string(s.queue_bytes(p, priority)) + " bytes of priority " + std::to_string(priority) +
+                       (config_.layer == link::LinkLayer::InfiniBand ? " have no credits from " : " are paused by ") +
+                       topology_.name_of(switch_peers_[i][p].node) + "\n";
+            }
+        }
+    }
+    out += pause_cycle();
+}
+
+/// A queue that may not send waits for its peer, where packets of its ingress wait in queues that may not send either.
+std::string FlowFabric::pause_cycle() const {
+    struct Stop {
+        uint32_t node;
+        fabric::PortIndex port;
+        uint32_t priority;
+        bool operator==(const Stop&) const = default;
+    };
+    std::vector<Stop> path;
+    std::vector<Stop> done;
+    std::string text;
+    const std::function<bool(const Stop&)> visit = [&](const Stop& at) {
+        if (const auto seen = std::ranges::find(path, at); seen != path.end()) {
+            text = "  a circle of waiting:";
+            for (auto i = seen; i != path.end(); ++i)
+                text += " " + switches_[i->node]->config().path + "/" + std::to_string(i->port) + " ->";
+            text += " " + switches_[at.node]->config().path + "/" + std::to_string(at.port) + " (priority " +
+                    std::to_string(at.priority) + ")\n";
+            return true;
+        }
+        if (std::ranges::find(done, at) != done.end()) return false;
+        path.push_back(at);
+        const Peer& peer = switch_peers_[at.node][at.port];
+        if (peer.node.is_switch) {
+            const fabric::Switch& next = *switches_[peer.node.index];
+            for (fabric::PortIndex p = 0; p < next.config().ports; ++p) {
+                if (((next.stopped_priorities(p) >> at.priority) & 1) == 0) continue;
+                if (((next.ingresses_of(p, at.priority) >> std::min(peer.port, 63U)) & 1) == 0) continue;
+                if (visit({peer.node.index, p, at.priority})) return true;
+            }
+        }
+        path.pop_back();
+        done.push_back(at);
+        return false;
+    };
+    for (uint32_t i = 0; i < switches_.size(); ++i)
+        for (fabric::PortIndex p = 0; p < switches_[i]->config().ports; ++p)
+            for (uint32_t rest = switches_[i]->stopped_priorities(p); rest != 0; rest &= rest - 1)
+                if (visit({i, p, static_cast<uint32_t>(std::countr_zero(rest))})) return text;
+    return text;
+}
+
+void FlowFabric::check_conservation() const {
+    for (const auto& s : switches_) s->buffer().check();
+}
+
+size_t FlowFabric::memory() const {
+    constexpr size_t kLinkBytes = sizeof(link::Link) + 2 * (sizeof(sim::LinkRing<wire::Packet>) + 8 * sizeof(wire::Packet) + 64);
+    size_t sum = flows_->memory() + links_.size() * kLinkBytes;
+    for (const auto& nic : nics_) sum += nic->memory();
+    for (const auto& s : switches_) sum += s->memory();
+    return sum;
+}
+
+}  // namespace simverbs::scenarios::run
