@@ -6,6 +6,7 @@
 #include "sim/check.hpp"
 #include "sim/engine_partition.hpp"
 #include "sim/engine_workers.hpp"
+#include "sim/link_ring.hpp"
 
 namespace simverbs::sim {
 
@@ -81,12 +82,15 @@ void Engine::register_channel(ChannelBase& channel, NodeId producer, NodeId cons
         check_latency(latency);
         smallest_latency_ = std::min(smallest_latency_, latency);
     }
+    channel.edge_ = static_cast<uint32_t>(edges_.size());
     edges_.push_back({&channel, producer, consumer});
     if (started_) bind(edges_.back());
 }
 
 void Engine::unregister_channel(ChannelBase& channel) {
-    std::erase_if(edges_, [&](const Edge& e) { return e.channel == &channel; });
+    edges_[channel.edge_] = edges_.back();
+    edges_[channel.edge_].channel->edge_ = channel.edge_;
+    edges_.pop_back();
 }
 
 void Engine::bind(const Edge& edge) {

@@ -85,6 +85,7 @@ class ChannelBase {
 
   private:
     friend class Engine;
+    uint32_t edge_ = 0;  ///< its place among the engine's edges
     /// `activity`: where to wake the consumer when it runs in the producer's thread; nullptr when it does not.
     virtual void bind(Activity* activity) = 0;
     virtual void drain(Activity& activity) = 0;

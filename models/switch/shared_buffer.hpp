@@ -19,7 +19,7 @@ struct BufferConfig {
     sim::ByteCount headroom = 0;   ///< of each (ingress port, lossless priority): for what comes after the pause
     sim::ByteCount reserve = 0;    ///< of each (ingress port, priority): before it draws on the shared part
     double alpha = 1.0 / 8;        ///< a queue may have alpha times the shared bytes that are free
-    sim::ByteCount xon_offset = 0; ///< resume that far below the threshold
+    sim::ByteCount xon_offset = 3 * 1024;  ///< resume that far below the threshold (the HPCC simulator's)
 };
 
 /// What becomes of an arriving packet.

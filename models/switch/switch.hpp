@@ -104,7 +104,9 @@ class Switch final : public sim::Node {
         uint64_t pauses_sent = 0, pauses_received = 0, watchdog_events = 0;
         uint16_t pausing = 0;   ///< PFC: priorities that the peer has been asked to pause
         uint16_t draining = 0;  ///< PFC watchdog: priorities whose packets are dropped
+        std::array<uint8_t, pfc::kPriorities> timers_set{};  ///< bit k: a ControlTimerKind k is pending
         std::array<sim::SimTime, pfc::kPriorities> paused_until{};
+        std::array<sim::SimTime, pfc::kPriorities> renew_at{};
         std::array<sim::SimTime, pfc::kPriorities> paused_since{};
         sim::SimTime paused_time;
         uint8_t round_robin = 0;                ///< DWRR: whose turn it is

@@ -87,27 +87,37 @@ void Switch::on_pause(PortIndex index, const link::FlowControlFrame& frame, Loca
     }
 }
 
+/// Each (port, priority, kind) has one timer; a deadline that moves away while it runs is looked at when it expires.
 void Switch::set_control_timer(const ControlTimer& timer, SimTime at) {
+    uint8_t& set = extras_[timer.port].timers_set[timer.priority];
+    const auto mask = static_cast<uint8_t>(1U << static_cast<uint8_t>(timer.kind));
+    if ((set & mask) != 0) return;
+    set |= mask;
     const auto source = timer_source(timer.port, timer.priority, static_cast<uint8_t>(timer.kind));
     control_timers_.push(EventKey{at, EventPhase::Timer, source}, timer);
     next_control_ = std::min(next_control_, at);
     activity().wake(id(), at);
 }
 
-/// A deadline that has moved meanwhile has a later timer of its own.
 void Switch::on_control_timer(const ControlTimer& timer, SimTime now, LocalQueue& queue) {
     PortExtras& extras = extras_[timer.port];
     const uint32_t bit = 1U << timer.priority;
     const bool blocked = (ports_[timer.port].egress.blocked & bit) != 0;
+    extras.timers_set[timer.priority] &= static_cast<uint8_t>(~(1U << static_cast<uint8_t>(timer.kind)));
     switch (timer.kind) {
         case ControlTimerKind::PauseExpiry:
-            if (blocked && extras.paused_until[timer.priority] <= now) unblock(timer.port, timer.priority, now, queue);
-            return;
+            if (!blocked) return;
+            if (extras.paused_until[timer.priority] > now)
+                return set_control_timer(timer, extras.paused_until[timer.priority]);
+            return unblock(timer.port, timer.priority, now, queue);
         case ControlTimerKind::PauseRenewal:
-            if ((extras.pausing & bit) != 0) send_pause(timer.port, timer.priority, config_.pfc.quanta, now);
-            return;
+            if ((extras.pausing & bit) == 0) return;
+            if (extras.renew_at[timer.priority] > now) return set_control_timer(timer, extras.renew_at[timer.priority]);
+            return send_pause(timer.port, timer.priority, config_.pfc.quanta, now);
         case ControlTimerKind::Watchdog:
-            if (!blocked || now - extras.paused_since[timer.priority] < config_.pfc.watchdog) return;
+            if (!blocked) return;
+            if (const SimTime due = extras.paused_since[timer.priority] + config_.pfc.watchdog; due > now)
+                return set_control_timer(timer, due);
             ++extras.watchdog_events;
             extras.draining |= static_cast<uint16_t>(bit);
             drain_paused(timer.port, timer.priority, now);
@@ -133,8 +143,9 @@ void Switch::send_pause(PortIndex index, uint32_t priority, uint32_t quanta, Sim
     send_control(index, {.priorities = static_cast<uint16_t>(1U << priority), .quanta = static_cast<uint16_t>(quanta)},
                  now);
     if (quanta == 0) return;
+    extras_[index].renew_at[priority] = now + pfc::quanta_time(quanta / 2, extras_[index].rate);
     set_control_timer({index, static_cast<uint8_t>(priority), ControlTimerKind::PauseRenewal},
-                      now + pfc::quanta_time(quanta / 2, extras_[index].rate));
+                      extras_[index].renew_at[priority]);
 }
 
 /// A frame waits for the packet that is being sent, and goes before all others.
