@@ -80,22 +80,23 @@ void start_at_zero(std::vector<workloads::ListedFlow>& flows) {
     for (workloads::ListedFlow& flow : flows) flow.start = flow.start - first;
 }
 
-std::optional<std::vector<topologies::NodeRef>> read_hpcc_trace(std::string_view text, std::string_view file,
-                                                                const HpccTopology& topology, DiagnosticSink& sink) {
+std::optional<HpccTrace> read_hpcc_trace(std::string_view text, std::string_view file, const HpccTopology& topology,
+                                         DiagnosticSink& sink) {
     if (!check_is_text(text, file, sink)) return std::nullopt;
     const std::size_t problems_before = sink.count();
     TextLines lines(text, file);
     LineProblems problems(lines, sink);
     const auto count = count_at(lines, problems, "nodes to trace");
     if (!count) return std::nullopt;
-    std::vector<topologies::NodeRef> traced;
-    const auto nodes = static_cast<uint32_t>(topology.nodes.size());
+    HpccTrace traced;
     uint32_t found = 0;
     while (found < *count && lines.next_with_words()) {
         for (const Word& word : lines.words()) {
             if (++found > *count) break;
-            const auto node = problems.number<uint32_t>(word, "node of the topology", 0, nodes - 1);
-            if (node) traced.push_back(topology.nodes[*node]);
+            const auto node = problems.number<uint32_t>(word, "number of a node", 0, UINT32_MAX);
+            const bool is_there = node && *node < topology.nodes.size();
+            if (is_there) traced.nodes.push_back(topology.nodes[*node]);
+            if (!is_there) ++traced.left_out;
         }
     }
     if (found < *count) {

@@ -26,11 +26,16 @@ struct HpccFlows {
 /// Makes the earliest flow start at 0.
 void start_at_zero(std::vector<workloads::ListedFlow>& flows);
 
+/// Nodes whose packets are to be traced.
+struct HpccTrace {
+    std::vector<topologies::NodeRef> nodes;
+    uint32_t left_out =
+        0;  ///< nodes that the topology does not have: the artifact's sample serves all of its topologies
+};
+
 /// Reads the number of nodes to trace and then their numbers, in one or several lines; further ones are not read.
-[[nodiscard]] std::optional<std::vector<topologies::NodeRef>> read_hpcc_trace(std::string_view text,
-                                                                              std::string_view file,
-                                                                              const HpccTopology& topology,
-                                                                              DiagnosticSink& sink);
+[[nodiscard]] std::optional<HpccTrace> read_hpcc_trace(std::string_view text, std::string_view file,
+                                                       const HpccTopology& topology, DiagnosticSink& sink);
 
 /// Reads lines "BYTES PERCENT" of a CDF ('#' begins a comment).
 [[nodiscard]] std::optional<std::vector<workloads::CdfPoint>> read_cdf(std::string_view text, std::string_view file,

@@ -125,13 +125,17 @@ TEST(HpccTrace, NodesAreReadAcrossLines) {
     DiagnosticSink sink;
     const auto traced = read_hpcc_trace(kHpccTrace, "trace.txt", sample(), sink);
     ASSERT_TRUE(traced) << sink.to_string();
-    EXPECT_EQ(*traced, (std::vector<NodeRef>{{false, 0}, {false, 1}, {true, 0}}));
+    EXPECT_EQ(traced->nodes, (std::vector<NodeRef>{{false, 0}, {false, 1}, {true, 0}}));
     DiagnosticSink few;
     EXPECT_FALSE(read_hpcc_trace("3\n1 2\n", "trace.txt", sample(), few));
     expect_problems(few, {"1 of 3 nodes to trace are missing"});
+    const auto other = read_hpcc_trace("2\n1 99\n", "trace.txt", sample(), sink);
+    ASSERT_TRUE(other) << sink.to_string();
+    EXPECT_EQ(other->nodes.size(), 1U);
+    EXPECT_EQ(other->left_out, 1U);
     DiagnosticSink wrong;
-    EXPECT_FALSE(read_hpcc_trace("2\n1 99\n", "trace.txt", sample(), wrong));
-    expect_problems(wrong, {"trace.txt:2:3: '99' is no node of the topology"});
+    EXPECT_FALSE(read_hpcc_trace("2\n1 x\n", "trace.txt", sample(), wrong));
+    expect_problems(wrong, {"trace.txt:2:3: 'x' is no number of a node"});
 }
 
 TEST(CdfFile, PointsAreBytesAndPercent) {
