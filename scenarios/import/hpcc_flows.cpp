@@ -53,28 +53,25 @@ std::optional<uint32_t> count_at(TextLines& lines, LineProblems& problems, std::
 
 }  // namespace
 
-std::optional<std::vector<workloads::ListedFlow>> read_hpcc_flows(std::string_view text, std::string_view file,
-                                                                  const HpccTopology& topology, DiagnosticSink& sink) {
+std::optional<HpccFlows> read_hpcc_flows(std::string_view text, std::string_view file, const HpccTopology& topology,
+                                         DiagnosticSink& sink) {
     if (!check_is_text(text, file, sink)) return std::nullopt;
     const std::size_t problems_before = sink.count();
     TextLines lines(text, file);
     LineProblems problems(lines, sink);
     const auto count = count_at(lines, problems, "flows");
     if (!count) return std::nullopt;
-    std::vector<workloads::ListedFlow> flows;
+    HpccFlows result;
     for (uint32_t i = 0; i < *count; ++i) {
         if (!lines.next_with_words()) {
             problems.add_line(fmt::format("{} of {} flows are missing", *count - i, *count), std::string(kFlowLine));
             return std::nullopt;
         }
-        if (const auto flow = flow_at(lines, problems, topology)) flows.push_back(*flow);
+        if (const auto flow = flow_at(lines, problems, topology)) result.flows.push_back(*flow);
     }
-    if (lines.next_with_words() && parse_real(lines.words()[0].text)) {
-        problems.add_line(fmt::format("more flows than the {} announced", *count),
-                          "as many flows as the first line says");
-    }
+    result.unread_lines = count_unread_lines(lines);
     if (sink.count() != problems_before) return std::nullopt;
-    return flows;
+    return result;
 }
 
 void start_at_zero(std::vector<workloads::ListedFlow>& flows) {
@@ -83,27 +80,27 @@ void start_at_zero(std::vector<workloads::ListedFlow>& flows) {
     for (workloads::ListedFlow& flow : flows) flow.start = flow.start - first;
 }
 
-std::optional<std::vector<topologies::NodeRef>> read_hpcc_trace(std::string_view text, std::string_view file,
-                                                                const HpccTopology& topology, DiagnosticSink& sink) {
+std::optional<HpccTrace> read_hpcc_trace(std::string_view text, std::string_view file, const HpccTopology& topology,
+                                         DiagnosticSink& sink) {
     if (!check_is_text(text, file, sink)) return std::nullopt;
     const std::size_t problems_before = sink.count();
     TextLines lines(text, file);
     LineProblems problems(lines, sink);
     const auto count = count_at(lines, problems, "nodes to trace");
     if (!count) return std::nullopt;
-    std::vector<topologies::NodeRef> traced;
-    const auto nodes = static_cast<uint32_t>(topology.nodes.size());
+    HpccTrace traced;
     uint32_t found = 0;
     while (found < *count && lines.next_with_words()) {
         for (const Word& word : lines.words()) {
             if (++found > *count) break;
-            const auto node = problems.number<uint32_t>(word, "node of the topology", 0, nodes - 1);
-            if (node) traced.push_back(topology.nodes[*node]);
+            const auto node = problems.number<uint32_t>(word, "number of a node", 0, UINT32_MAX);
+            const bool is_there = node && *node < topology.nodes.size();
+            if (is_there) traced.nodes.push_back(topology.nodes[*node]);
+            if (!is_there) ++traced.left_out;
         }
     }
-    const bool is_longer = found > *count || (lines.next_with_words() && parse_real(lines.words()[0].text));
-    if (found < *count || is_longer) {
-        problems.add_line(fmt::format("{} than the {} nodes announced", is_longer ? "more" : "fewer", *count),
+    if (found < *count) {
+        problems.add_line(fmt::format("{} of {} nodes to trace are missing", *count - found, *count),
                           "as many nodes as the first line says");
     }
     if (sink.count() != problems_before) return std::nullopt;

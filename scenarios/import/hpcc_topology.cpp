@@ -94,10 +94,7 @@ class HpccTopologyReader {
             }
             read_link();
         }
-        if (lines_.next_with_words() && parse_real(lines_.words()[0].text)) {
-            problems_.add_line(fmt::format("more links than the {} announced", links_),
-                               "as many links as the first line says");
-        }
+        result_.unread_lines = count_unread_lines(lines_);
     }
 
     void read_link() {

@@ -89,6 +89,12 @@ SourcePosition TextLines::place(int column) const {
     return place;
 }
 
+uint32_t count_unread_lines(TextLines& lines) {
+    uint32_t count = 0;
+    while (lines.next_with_words()) count += parse_real(lines.words()[0].text) ? 1 : 0;
+    return count;
+}
+
 bool check_is_text(std::string_view text, std::string_view file, DiagnosticSink& sink) {
     const auto bad = find_bad_text(text);
     if (!bad) return true;

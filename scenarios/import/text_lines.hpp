@@ -42,6 +42,9 @@ class TextLines {
     SourcePosition position_;
 };
 
+/// Goes to the end; how many lines begin with a number.
+[[nodiscard]] uint32_t count_unread_lines(TextLines& lines);
+
 /// False, with a problem in `sink`, if the text is not text.
 bool check_is_text(std::string_view text, std::string_view file, DiagnosticSink& sink);
 

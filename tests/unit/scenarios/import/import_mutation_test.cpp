@@ -98,10 +98,10 @@ TEST(ImportMutation, HpccFlowsAndTrace) {
         workloads::FlowListParameters list;
         list.common.name = "f";
         list.common.host_count = 4;
-        list.flows = *flows;
+        list.flows = flows->flows;
         flow::FlowPlan plan;
         // A file without flows is right; a list without flows is not.
-        EXPECT_EQ(append_flow_list(plan, list).empty(), !flows->empty());
+        EXPECT_EQ(append_flow_list(plan, list).empty(), !flows->flows.empty());
         return true;
     });
     expect_survives(kHpccTrace, [&](std::string_view text, DiagnosticSink& sink) {
