@@ -19,12 +19,13 @@ constexpr uint64_t kPage = 4096;
 /// An ordinary memfd of at least `length` bytes for good. Pages of hugetlbfs and of a mounted tmpfs may run out under a
 /// mapping: the former is another file system, files of the latter cannot be sealed.
 bool can_be_mapped(int file, uint64_t length) {
+    // First, because no file system is asked that could keep the answer to itself (FUSE).
+    const int seals = ::fcntl(file, F_GET_SEALS);
+    if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) return false;
     struct stat status {};
     struct statfs system {};
     if (::fstat(file, &status) != 0 || ::fstatfs(file, &system) != 0) return false;
     if (!S_ISREG(status.st_mode) || system.f_type != TMPFS_MAGIC) return false;
-    const int seals = ::fcntl(file, F_GET_SEALS);
-    if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) return false;
     return status.st_size >= 0 && static_cast<uint64_t>(status.st_size) >= length;
 }
 

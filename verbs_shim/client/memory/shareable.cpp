@@ -1,6 +1,7 @@
 // Which memory may be replaced by a shared mapping without the program noticing.
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -48,6 +49,25 @@ bool lies_in_malloc_arena(const Mapping& m, uintptr_t begin, uintptr_t end) {
            accessible <= kPartBytes && end <= part + accessible;
 }
 
+/// True if the kernel (io_uring, vfio, …) holds on to pages of this process, and would go on using those that were
+/// replaced, or if the program has locked memory, which a new mapping is not.
+bool has_pinned_pages() {
+    char text[kPage];
+    const long fd = kernel(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return true;
+    const long n = kernel(SYS_read, fd, text, sizeof text - 1);
+    kernel(SYS_close, fd);
+    text[n < 0 ? 0 : n] = '\0';
+    for (const char* const name : {"\nVmLck:", "\nVmPin:"}) {
+        const char* at = strstr(text, name);
+        if (at == nullptr) return true;
+        at += strlen(name);
+        at += strspn(at, " \t");
+        if (at[0] != '0' || at[1] != ' ') return true;
+    }
+    return false;
+}
+
 bool file_size_is_limited() {
     struct rlimit limit {};
     return kernel(SYS_prlimit64, 0, RLIMIT_FSIZE, nullptr, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
@@ -69,7 +89,7 @@ bool can_be_shared(const Mapping& m, const Mapping& before, uintptr_t begin, uin
     if (!alone()) return false;
     // Another thread's stack lies above its guard.
     if (before.end == m.begin && before.protection == PROT_NONE && count_threads() != 1) return false;
-    return !lies_in_malloc_arena(m, begin, end) && !file_size_is_limited();
+    return !lies_in_malloc_arena(m, begin, end) && !file_size_is_limited() && !has_pinned_pages();
 }
 
 NoSignals::NoSignals() {
