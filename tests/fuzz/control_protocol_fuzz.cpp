@@ -67,6 +67,7 @@ size_t message_bytes(Op op) {
         case Op::DeallocMw:
         case Op::OpenXrcd:
         case Op::CloseXrcd:
+        case Op::UnshareMemory:
         case Op::kCount:
             return sizeof(protocol::ObjectRequest);
     }

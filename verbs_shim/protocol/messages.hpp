@@ -62,10 +62,11 @@ enum class Op : uint16_t {
     DeallocMw,
     OpenXrcd,
     CloseXrcd,
-    ReadCounter,  ///< a sysfs counter, made when it is opened
-    Explain,      ///< a call failed in the client: tell it
-    ReserveSlot,  ///< before pthread_create or fork: a slot for the new thread or process
-    Resolve,      ///< host name → address, address → host name
+    ReadCounter,    ///< a sysfs counter, made when it is opened
+    Explain,        ///< a call failed in the client: tell it
+    ReserveSlot,    ///< before pthread_create or fork: a slot for the new thread or process
+    Resolve,        ///< host name → address, address → host name
+    UnshareMemory,  ///< arg: a segment that the process has replaced by memory of its own
     kCount
 };
 
@@ -171,12 +172,21 @@ struct HandleReply {
     uint32_t arg = 0;
 };
 
+/// Memory of the process that the server may map as well: a registration lies over part of it.
+/// The whole pages [begin, begin + length) are the first `length` bytes of a memfd that cannot shrink.
+struct SharedRange {
+    uint32_t segment = 0;  ///< the process's number for it; 0: nothing is shared
+    int32_t fd = -1;       ///< the memfd in the process, to be fetched before the reply; -1: the server has it already
+    uint64_t begin = 0, length = 0;
+};
+
 struct RegMrRequest {
     RequestHeader h;
     uint32_t context = 0, pd = 0, access = 0, flags = 0;  ///< flags: ibv_rereg_mr_flags for ReregMr
     uint64_t addr = 0, length = 0, iova = 0;
     uint32_t mr = 0;  ///< ReregMr
     uint32_t pad = 0;
+    SharedRange shared;
 };
 struct RegMrReply {
     ReplyHeader h;

@@ -40,6 +40,7 @@ struct MrObject {
     uint64_t addr = 0, length = 0, iova = 0;
     uint32_t access = 0, pd = 0;
     uint64_t pages = 0;
+    uint32_t segment = 0;  ///< of shared memory that it holds; 0: none
 };
 struct ChannelObject {
     uint32_t context = 0;

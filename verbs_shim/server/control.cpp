@@ -120,6 +120,8 @@ ControlReply dispatch(Call& call, Op op, std::span<const uint8_t> m) {
             return answer(call, m, reserve_slot);
         case Op::Resolve:
             return answer(call, m, resolve);
+        case Op::UnshareMemory:
+            return answer(call, m, unshare_memory);
         case Op::Hello:
         case Op::kCount:
             break;

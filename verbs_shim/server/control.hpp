@@ -53,6 +53,7 @@ int dealloc_pd(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
 int reg_mr(Call&, const protocol::RegMrRequest&, protocol::RegMrReply&);
 int rereg_mr(Call&, const protocol::RegMrRequest&, protocol::RegMrReply&);
 int dereg_mr(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
+int unshare_memory(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
 int create_ah(Call&, const protocol::CreateAhRequest&, protocol::HandleReply&);
 int destroy_ah(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
 

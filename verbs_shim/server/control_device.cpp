@@ -81,7 +81,7 @@ int close_device(Call& call, const protocol::ObjectRequest& request, protocol::R
         c.arena->release(cq.ring);
     });
     const auto nothing = [](auto&) {};
-    in_context(c.mrs, nothing);
+    in_context(c.mrs, [&](MrObject& mr) { call.lab.memory().release_segment(c.space, mr.segment); });
     in_context(c.ahs, nothing);
     in_context(c.pds, nothing);
     in_context(c.channels, nothing);

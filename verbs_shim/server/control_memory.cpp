@@ -1,4 +1,7 @@
 // Protection domains, memory regions, address handles.
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <cerrno>
 
 #include "verbs_shim/server/control.hpp"
@@ -30,6 +33,25 @@ int check_range(Call& call, uint64_t addr, uint64_t length, const char* what) {
         call.why.attribute = "addr";
     }
     return EFAULT;
+}
+
+/// Fetches the memfd that a registration is shared through. Whatever is wrong with it: DMA then goes through the
+/// kernel, which sees what the process itself sees.
+void take_segment(Call& call, const protocol::SharedRange& range) {
+    if (range.segment == 0 || range.fd < 0) return;
+    const int pidfd = call.lab.pidfd_of(call.client.process);
+    const UniqueFd file(static_cast<int>(::syscall(SYS_pidfd_getfd, pidfd, range.fd, 0)));
+    if (file.valid())
+        (void)call.lab.memory().share(call.client.space, range.segment, range.begin, range.length, file.get());
+}
+
+/// A registration of [addr, addr + length) begins. Returns the segment that it holds.
+uint32_t hold_segment(Call& call, uint64_t addr, uint64_t length, const protocol::SharedRange& range) {
+    LiveMemory& memory = call.lab.memory();
+    // What else was shared here is not what the process has here now.
+    memory.forget_others(call.client.space, addr, length, range.segment);
+    take_segment(call, range);
+    return memory.hold_segment(call.client.space, range.segment) ? range.segment : 0;
 }
 
 }  // namespace
@@ -66,6 +88,7 @@ int reg_mr(Call& call, const protocol::RegMrRequest& request, protocol::RegMrRep
     }
     MrObject mr{request.context, keys.value.handle, request.addr, request.length,
                 request.iova,    request.access,    request.pd,   pages_of(request.addr, request.length)};
+    mr.segment = hold_segment(call, request.addr, request.length, request.shared);
     note_registration(call, mr);
     reply.handle = call.client.mrs.add(std::move(mr));
     reply.lkey = keys.value.lkey;
@@ -93,6 +116,11 @@ int rereg_mr(Call& call, const protocol::RegMrRequest& request, protocol::RegMrR
                            (request.flags & hca::kChangeAccess) != 0 ? request.access : mr->access};
     const auto keys = context->hca->rereg_mr(call.by(*context), mr->mr, request.flags, spec);
     if (!keys.ok()) return keys.error;
+    uint32_t segment = mr->segment;
+    if (moved) {
+        segment = hold_segment(call, request.addr, request.length, request.shared);
+        call.lab.memory().release_segment(call.client.space, mr->segment);
+    }
     *mr = {mr->context,
            keys.value.handle,
            spec.addr,
@@ -100,7 +128,8 @@ int rereg_mr(Call& call, const protocol::RegMrRequest& request, protocol::RegMrR
            spec.iova,
            spec.access,
            new_pd ? request.pd : mr->pd,
-           pages_of(spec.addr, spec.length)};
+           pages_of(spec.addr, spec.length),
+           segment};
     if (moved) note_registration(call, *mr);
     reply.handle = request.mr;
     reply.lkey = keys.value.lkey;
@@ -115,8 +144,16 @@ int dereg_mr(Call& call, const protocol::ObjectRequest& request, protocol::Reply
     // The program may unmap the memory after this: whatever is still on its way must be there before.
     call.lab.mover().settle_all(call.client.space);
     const int error = context->hca->dereg_mr(call.by(*context), mr->mr);
-    if (error == 0) call.client.mrs.remove(request.handle);
+    if (error == 0) {
+        call.lab.memory().release_segment(call.client.space, mr->segment);
+        call.client.mrs.remove(request.handle);
+    }
     return error;
+}
+
+int unshare_memory(Call& call, const protocol::ObjectRequest& request, protocol::ReplyHeader&) {
+    call.lab.memory().forget_segment(call.client.space, static_cast<uint32_t>(request.arg));
+    return 0;
 }
 
 int create_ah(Call& call, const protocol::CreateAhRequest& request, protocol::HandleReply& reply) {

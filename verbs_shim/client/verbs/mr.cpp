@@ -1,4 +1,5 @@
 // Memory regions and windows.
+#include "verbs_shim/client/memory/shared_memory.hpp"
 #include "verbs_shim/client/spin/spin.hpp"
 #include "verbs_shim/client/verbs/call.hpp"
 #include "verbs_shim/client/verbs/data_path.hpp"
@@ -42,17 +43,23 @@ ibv_mr* reg_mr(ibv_pd* pd, void* addr, size_t length, uint64_t iova, unsigned ac
         error = check_access(access);
         if (error != 0) return nullptr;
         spin::before_syscall();
-        auto request = registration(protocol::Op::RegMr, pd, addr, length, iova, access);
-        protocol::RegMrReply reply;
-        error = control(request, reply);
-        if (error != 0) return nullptr;
         auto* const mr = make_object<Mr>();
         if (mr == nullptr) {
             error = ENOMEM;
             return nullptr;
         }
+        auto request = registration(protocol::Op::RegMr, pd, addr, length, iova, access);
+        protocol::RegMrReply reply;
+        memory::Registration memory(addr, length);
+        request.shared = memory.range();
+        error = control(request, reply);
+        if (error != 0) {
+            free_object(mr);
+            return nullptr;
+        }
         mr->ibv = ibv_mr{pd->context, pd, addr, length, reply.handle, reply.lkey, reply.rkey};
         mr->access = access;
+        mr->segment = memory.keep();
         spin::memory_registered(addr, length, access);
         connection::count(protocol::Stat::RegMr);
         return &mr->ibv;
@@ -82,7 +89,15 @@ int rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* addr, size_t length, int a
         request.mr = mr->handle;
         protocol::RegMrReply reply;
         asked = true;
-        if (const int wrong = control(request, reply)) return wrong;
+        if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0) {
+            memory::Registration memory(new_addr, new_length);
+            request.shared = memory.range();
+            if (const int wrong = control(request, reply)) return wrong;
+            memory::deregistered(mr->addr, mr->length, m->segment);
+            m->segment = memory.keep();
+        } else if (const int wrong = control(request, reply)) {
+            return wrong;
+        }
         spin::memory_deregistered(mr->addr, mr->length, m->access);
         spin::memory_registered(new_addr, new_length, new_access);
         mr->pd = new_pd;
@@ -102,6 +117,7 @@ int dereg_mr(ibv_mr* mr) {
     return call(mr->context, [&] {
         if (const int error = destroy_object(protocol::Op::DeregMr, mr->context, mr->handle)) return error;
         spin::memory_deregistered(mr->addr, mr->length, to_mr(mr)->access);
+        memory::deregistered(mr->addr, mr->length, to_mr(mr)->segment);
         free_object(to_mr(mr));
         return 0;
     });

@@ -60,6 +60,7 @@ struct Pd {
 struct Mr {
     ibv_mr ibv;
     unsigned access = 0;
+    uint32_t segment = 0;  ///< of memory shared with the server; 0: none
 };
 
 struct Mw {

@@ -317,6 +317,7 @@ size_t FakeServer::answer(const uint8_t* message, uint8_t* reply, std::vector<in
             case Op::ReadCounter:
             case Op::ReserveSlot:
             case Op::Resolve:
+            case Op::UnshareMemory:
             case Op::kCount:
                 break;
         }

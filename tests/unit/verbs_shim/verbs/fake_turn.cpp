@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "verbs_shim/client/connection/connection.hpp"
+#include "verbs_shim/client/memory/shared_memory.hpp"
 #include "verbs_shim/client/net/fd_table.hpp"
 #include "verbs_shim/client/net/readiness.hpp"
 #include "verbs_shim/client/spin/spin.hpp"
@@ -90,6 +91,15 @@ void make_accessible() {}
 void memory_registered(const void*, size_t, unsigned) {}
 void memory_deregistered(const void*, size_t, unsigned) {}
 }  // namespace spin
+
+namespace memory {
+Registration::Registration(const void* address, size_t length) : address_(address), length_(length) {}
+Registration::~Registration() = default;
+uint32_t Registration::keep() {
+    return 0;
+}
+void deregistered(const void*, size_t, uint32_t) {}
+}  // namespace memory
 
 namespace net {
 using fake::g_channel_fd;
