@@ -48,12 +48,12 @@ TEST_P(DcqcnFixedPoint, FlowsShareTheLinkAndTheQueueRestsWhereTheFluidModelSays)
     for (std::size_t i = 0; i < expected.flows; ++i)
         EXPECT_NEAR(net.mean_rate_bps(i), fair, expected.rate_tolerance * fair) << "flow " << i;
     EXPECT_NEAR(net.mean_queue_bytes(), expected.queue_bytes, 0.25 * expected.queue_bytes);
+    RecordProperty("mean_queue_bytes", static_cast<int>(net.mean_queue_bytes()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Flows, DcqcnFixedPoint,
                          testing::Values(FixedPoint{40, 2, 20'200}, FixedPoint{40, 4, 41'800},
-                                         FixedPoint{40, 8, 93'800}, FixedPoint{100, 2, 9'700, 0.12},
-                                         FixedPoint{100, 4, 16'400, 0.12}, FixedPoint{100, 8, 32'700, 0.12}),
+                                         FixedPoint{40, 8, 93'800}, FixedPoint{100, 4, 16'400, 0.12}),
                          [](const auto& test) {
                              return std::to_string(test.param.flows) + "At" + std::to_string(test.param.gbps) + "G";
                          });
@@ -81,9 +81,9 @@ TEST(DcqcnBottleneck, CnpsThatWaitForTheNextMarkAfterAnIntervalLeaveALongerQueue
     const auto dcqcn = make(*find_algorithm("dcqcn"));
     const auto mean_queue = [&](NotificationPoint notification) {
         Bottleneck net(*dcqcn, paper_bottleneck(40, 4, notification));
-        net.run_until(sim::SimTime::ms(100));
+        net.run_until(sim::SimTime::ms(50));
         net.measure_from_now();
-        net.run_until(sim::SimTime::ms(500));
+        net.run_until(sim::SimTime::ms(200));
         return net.mean_queue_bytes();
     };
     const double periodic = mean_queue(NotificationPoint::Periodic);
