@@ -14,7 +14,7 @@
 
 namespace simverbs::cc {
 
-/// Constants of one QP's path.
+/// Constants of one QP's path. All but hops are positive.
 struct PathFacts {
     sim::BitRate line_rate;      ///< of the sender's port; no algorithm goes above it
     sim::SimTime base_rtt;       ///< a full packet and its ACK through empty queues
