@@ -15,7 +15,7 @@
 
 namespace simverbs::cc {
 
-/// Constants of one QP's path.
+/// Constants of one QP's path. All but hops are positive.
 struct PathFacts {
     sim::BitRate line_rate;      ///< of the sender's port; no algorithm goes above it
     sim::SimTime base_rtt;       ///< a full packet and its ACK through empty queues
@@ -26,7 +26,8 @@ struct PathFacts {
 
 /// What the requester's scheduler reads and the algorithm writes. The requester may send a packet if the time for it
 /// has come (pacing at `rate`, wire bytes) and payload in flight < window_bytes; so a window below one packet still
-/// lets one packet out, and the last packet may exceed the window (as HPCC's simulator has it).
+/// lets one packet out, and the last packet may exceed the window (as HPCC's simulator has it). Where the wait for
+/// pacing reaches beyond next_update, it is to be computed anew then: a slow QP would else sleep through increases.
 struct Control {
     static constexpr int64_t kNoWindow = std::numeric_limits<int64_t>::max();
     static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();

@@ -81,7 +81,19 @@ std::vector<ParameterProblem> check_parameters(const AlgorithmInfo& info, const 
         problems.push_back(
             {name, parameter_number(value) + " is out of range or not whole", expected_parameter(*p), hint});
     }
+    if (problems.empty() && info.check != nullptr) return info.check(Values(info, given));
     return problems;
+}
+
+std::vector<ParameterProblem> check_order(const Values& values, std::string_view low, std::string_view high,
+                                          bool strictly) {
+    const double least = values.number(low);
+    const double most = values.number(high);
+    if (strictly ? least < most : least <= most) return {};
+    const std::string relation = strictly ? "below " : "at most ";
+    return {{std::string(low), parameter_number(least) + " does not go with " + std::string(high),
+             relation + std::string(high) + ", which is " + parameter_number(most),
+             "lower " + std::string(low) + " or raise " + std::string(high)}};
 }
 
 const ParameterInfo* find_parameter(const AlgorithmInfo& info, std::string_view name) noexcept {

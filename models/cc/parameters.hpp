@@ -102,15 +102,6 @@ class Values {
     const Parameters& given_;
 };
 
-/// One algorithm as users know it.
-struct AlgorithmInfo {
-    std::string_view name;
-    std::string_view summary;
-    std::span<const ParameterInfo> parameters;
-    std::span<const Preset> presets;
-    std::unique_ptr<CongestionControl> (*factory)(const Values&) = nullptr;
-};
-
 /// What is wrong with one given parameter, for a diagnostic.
 struct ParameterProblem {
     std::string parameter;
@@ -119,8 +110,24 @@ struct ParameterProblem {
     std::string hint;  ///< what to do
 };
 
-/// All that is wrong with `given`: unknown names, values out of range, fractions where whole numbers belong.
+/// One algorithm as users know it.
+struct AlgorithmInfo {
+    std::string_view name;
+    std::string_view summary;
+    std::span<const ParameterInfo> parameters;
+    std::span<const Preset> presets;
+    std::unique_ptr<CongestionControl> (*factory)(const Values&) = nullptr;
+    /// What two parameters must be to each other, beyond the range of each; may be left out.
+    std::vector<ParameterProblem> (*check)(const Values&) = nullptr;
+};
+
+/// All that is wrong with `given`: unknown names, values out of range, fractions where whole numbers belong; if nothing
+/// is, what AlgorithmInfo::check finds.
 [[nodiscard]] std::vector<ParameterProblem> check_parameters(const AlgorithmInfo& info, const Parameters& given);
+
+/// The problem, if `low` is above `high` (or, if `strictly`, equal to it).
+[[nodiscard]] std::vector<ParameterProblem> check_order(const Values& values, std::string_view low,
+                                                        std::string_view high, bool strictly = false);
 
 [[nodiscard]] const ParameterInfo* find_parameter(const AlgorithmInfo& info, std::string_view name) noexcept;
 [[nodiscard]] const Preset* find_preset(const AlgorithmInfo& info, std::string_view name) noexcept;

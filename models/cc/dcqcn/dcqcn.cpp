@@ -39,6 +39,8 @@ void Dcqcn::on_ack(void* state, const PathFacts& path, const Ack& ack, Control& 
 void Dcqcn::on_cnp(void* state, const PathFacts& path, sim::SimTime now, Control& control) const noexcept {
     DcqcnState& s = in(state);
     catch_up(s, now, control);
+    if (p_.release_at_line_rate && s.decrease_at == sim::SimTime::max() && is_settled(s.rates, s.steps))
+        s.had_cnp = false;
     if (!s.had_cnp) {
         apply_first_cnp(s, now);
     } else if (!p_.paper_reaction_point) {
@@ -74,6 +76,7 @@ void Dcqcn::apply_first_cnp(DcqcnState& s, sim::SimTime now) const noexcept {
     s.had_cnp = true;
     s.alpha = static_cast<double>(p_.initial_alpha_value) / kAlphaUnit;
     s.alpha_since = s.period_start = now;
+    s.cnp_for_alpha = false;
     if (p_.rate_to_set_on_first_cnp.in_bps() > 0)
         s.rates.current = s.rates.target = std::min(p_.rate_to_set_on_first_cnp.in_bps(), s.steps.line_rate);
 }

@@ -39,7 +39,10 @@ struct DcqcnParams {
     double hai_of_line_rate = 0;
     bool hai_grows = true;             ///< the i-th hyper increase adds i × rpg_hai_rate (paper, 802.1Qau)
     bool paper_reaction_point = true;  ///< see Dcqcn
-    bool cnp_in_ack = false;           ///< an ACK's ECN echo serves as the CNP (HPCC's simulator)
+    /// At the line rate the rate limiter is released, so that the next CNP is a first one. mstflint's description of
+    /// rpg_max_rate.
+    bool release_at_line_rate = false;
+    bool cnp_in_ack = false;  ///< an ACK's ECN echo serves as the CNP (HPCC's simulator)
     WindowRule window = WindowRule::None;
 };
 

@@ -24,6 +24,7 @@ DcqcnParams read_params(const Values& v) {
         .hai_of_line_rate = v.number("hai_of_line_rate"),
         .hai_grows = v.is_set("hai_grows"),
         .paper_reaction_point = v.is_set("paper_reaction_point"),
+        .release_at_line_rate = v.is_set("release_at_line_rate"),
         .cnp_in_ack = v.is_set("cnp_in_ack"),
         .window = v.window_rule(),
     };

@@ -38,6 +38,8 @@ inline constexpr auto schema_of = [](bool window) {
         flag("hai_grows", true, "the i-th hyper increase adds i steps (802.1Qau), not one"),
         flag("paper_reaction_point", true,
              "a CNP acts at once and restarts the alpha timer; 0: NIC, CNPs are looked at periodically"),
+        flag("release_at_line_rate", false,
+             "at the line rate the rate limiter is released: the next CNP is a first one"),
         flag("cnp_in_ack", false, "an ACK's ECN echo serves as the CNP: no CNP packets"),
         flag("window", window, "bound the bytes in flight by line rate x base RTT"),
         flag("variable_window", false, "the window shrinks with the rate"),
@@ -81,6 +83,7 @@ inline constexpr auto kFirmware = std::to_array<PresetValue>({
     {"min_time_between_cnps", 4 * kUs},
     {"hai_grows", 0},
     {"paper_reaction_point", 0},
+    {"release_at_line_rate", 1},
 });
 
 /// Marking: the paper's; HPCC's per port rate; what Cumulus Linux sets for the lossless class.

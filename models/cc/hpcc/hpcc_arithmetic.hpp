@@ -21,12 +21,12 @@ struct HopRecord {
 [[nodiscard]] constexpr double link_load(const HopRecord& before, const HopRecord& now, sim::BitRate rate,
                                          sim::SimTime base_rtt) noexcept {
     constexpr double kBitPsPerByte = 8e12;
-    const double rate_bps = static_cast<double>(rate.in_bps());
+    // Bits a second that a byte in a base RTT makes: the same for all hops, so that a loop over them divides once.
+    const double byte_in_base_rtt = kBitPsPerByte / static_cast<double>(base_rtt.in_ps());
     const double sent = static_cast<double>(now.tx_bytes - before.tx_bytes) * kBitPsPerByte /
                         static_cast<double>((now.time - before.time).in_ps());
-    const double queued = static_cast<double>(std::min(now.queue_bytes, before.queue_bytes)) * kBitPsPerByte /
-                          static_cast<double>(base_rtt.in_ps());
-    return (sent + queued) / rate_bps;
+    const double queued = static_cast<double>(std::min(now.queue_bytes, before.queue_bytes)) * byte_in_base_rtt;
+    return (sent + queued) / static_cast<double>(rate.in_bps());
 }
 
 /// Moving average over one base RTT: a sample that covers `elapsed` of it has that weight.

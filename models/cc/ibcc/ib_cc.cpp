@@ -92,7 +92,6 @@ IbCcParams read_ib_cc_params(const Values& v) {
         .ccti_timer = v.time("ccti_timer"),
         .cct = {},
     };
-    p.ccti_min = std::min(p.ccti_min, p.ccti_limit);
     for (std::size_t i = 0; i < kCctEntries; ++i)
         p.cct[i] = linear_entry(static_cast<uint32_t>(i), static_cast<uint32_t>(v.integer("cct_step")),
                                 static_cast<uint32_t>(v.integer("cct_shift")));
@@ -111,6 +110,7 @@ constinit const AlgorithmInfo kIbCc = {
     .factory = [](const Values& v) -> std::unique_ptr<CongestionControl> {
         return std::make_unique<ibcc::IbCc>(ibcc::read_ib_cc_params(v));
     },
+    .check = [](const Values& v) { return check_order(v, "ccti_min", "ccti_limit"); },
 };
 
 }  // namespace simverbs::cc

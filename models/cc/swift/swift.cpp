@@ -127,6 +127,7 @@ constinit const AlgorithmInfo kSwift = {
             .retx_reset_threshold = v.integer("retx_reset_threshold"),
         });
     },
+    .check = [](const Values& v) { return check_order(v, "fs_min_cwnd", "fs_max_cwnd", true); },
 };
 
 }  // namespace simverbs::cc

@@ -99,6 +99,7 @@ constinit const AlgorithmInfo kTimely = {
     .parameters = timely::kSchema,
     .presets = timely::kPresets,
     .factory = [](const Values& v) -> std::unique_ptr<CongestionControl> { return timely::make_timely("timely", v); },
+    .check = [](const Values& v) { return check_order(v, "t_low", "t_high"); },
 };
 
 }  // namespace simverbs::cc

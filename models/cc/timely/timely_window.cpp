@@ -12,6 +12,7 @@ constinit const AlgorithmInfo kTimelyWindow = {
     .factory = [](const Values& v) -> std::unique_ptr<CongestionControl> {
         return timely::make_timely("timely+window", v);
     },
+    .check = [](const Values& v) { return check_order(v, "t_low", "t_high"); },
 };
 
 }  // namespace simverbs::cc

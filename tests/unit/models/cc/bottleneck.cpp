@@ -26,6 +26,10 @@ Bottleneck::Bottleneck(const CongestionControl& algorithm, const BottleneckConfi
     }
 }
 
+void Bottleneck::put_cnp(std::size_t source, const CongestionControl& seen_by) {
+    seen_by.on_cnp(sources_[source].state, config_.path, now_, sources_[source].control);
+}
+
 void Bottleneck::run_until(sim::SimTime end) {
     while (step(end)) {
     }

@@ -30,6 +30,8 @@ class Bottleneck {
   public:
     Bottleneck(const CongestionControl& algorithm, const BottleneckConfig& config);
 
+    /// Gives a source a CNP as another object with the same kind of state sees it: to start from where it left.
+    void put_cnp(std::size_t source, const CongestionControl& seen_by);
     void run_until(sim::SimTime end);
     /// Rates and queue are measured from now on.
     void measure_from_now();

@@ -135,6 +135,17 @@ TEST(Schemas, EverythingWrongIsReportedAtOnce) {
     EXPECT_THROW((void)make(*find_algorithm("dcqcn"), {{"rpg_gd", 99}}), sim::CheckError);
 }
 
+TEST(Schemas, ParametersThatDoNotGoTogetherAreReported) {
+    const auto swift = check_parameters(*find_algorithm("swift"), {{"fs_min_cwnd", 100}});
+    ASSERT_EQ(swift.size(), 1u);
+    EXPECT_EQ(swift[0].parameter, "fs_min_cwnd");
+    EXPECT_EQ(swift[0].expected, "below fs_max_cwnd, which is 100");
+    EXPECT_EQ(check_parameters(*find_algorithm("timely"), {{"t_low", 600 * kUs}}).size(), 1u);
+    EXPECT_EQ(check_parameters(*find_algorithm("timely+window"), {{"t_high", 1 * kUs}}).size(), 1u);
+    EXPECT_EQ(check_parameters(*find_algorithm("ib-cc"), {{"ccti_min", 100}, {"ccti_limit", 50}}).size(), 1u);
+    EXPECT_TRUE(check_parameters(*find_algorithm("ib-cc"), {{"ccti_min", 50}, {"ccti_limit", 50}}).empty());
+}
+
 TEST(EcnMarking, ThresholdsGrowWithThePortWhereTheSetSaysSo) {
     const EcnMarking hpcc = find_preset(*find_algorithm("dcqcn"), "hpcc-ns3")->ecn.scaled_to(sim::BitRate::gbps(100));
     EXPECT_EQ(hpcc.kmin, 400'000);

@@ -208,6 +208,18 @@ TEST(DcqcnNic, TheRateNeverFallsBelowTheLeastAndTheFirstCnpMaySetIt) {
     EXPECT_EQ(qp.mbps(), 1'000);
 }
 
+TEST(DcqcnNic, FirmwareReleasesTheLimiterAtTheLineRateSoThatTheNextCnpIsAFirstOne) {
+    QpUnderTest qp("dcqcn", plain_path(100, 8), {}, "firmware");
+    const double kept = 1019.0 / 1024;
+    const double alpha = 1023.0 / 1024 * (kept * kept * kept * kept);
+    for (const SimTime start : {SimTime::us(10), SimTime::s(100)}) {
+        qp.cnp(start);
+        EXPECT_EQ(qp.mbps(), 100'000);
+        qp.time(start + SimTime::us(4));
+        EXPECT_NEAR(static_cast<double>(qp.control().rate.in_bps()), 100e9 * (1 - alpha / 2), 1);
+    }
+}
+
 TEST(DcqcnWindow, TheWindowIsFixedOrFollowsTheRate) {
     QpUnderTest fixed("dcqcn+window", plain_path(100, 8));
     EXPECT_EQ(fixed.control().window_bytes, 100'000);
