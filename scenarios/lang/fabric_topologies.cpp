@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "scenarios/lang/lab_schemas.hpp"
@@ -42,8 +43,8 @@ constexpr Field delay_field(std::string_view key, std::string_view help, std::st
 
 constexpr std::array kDumbbellFields{
     kKindOfFabric,
-    number_field("left", "2", "Hosts at the left switch: h0, h1, …"),
-    number_field("right", "2", "Hosts at the right switch: the numbers go on."),
+    number_field("left_hosts", "2", "Hosts at the left switch: h0, h1, …"),
+    number_field("right_hosts", "2", "Hosts at the right switch: the numbers go on."),
     rate_field("bottleneck_rate", "Rate of the link between the two switches."),
     delay_field("bottleneck_delay", "Latency of the link between the two switches."),
 };
@@ -59,7 +60,7 @@ constexpr std::array kLeafSpineFields{
     number_field("leaves", "4", "Leaf switches."),
     number_field("spines", "2", "Spine switches."),
     number_field("hosts_per_leaf", "4", "Hosts at each leaf."),
-    number_field("uplinks_per_spine", "1", "Parallel links from each leaf to each spine."),
+    number_field("links_per_pair", "1", "Parallel links from each leaf to each spine."),
     rate_field("uplink_rate", "Rate of the links to spines."),
     delay_field("uplink_delay", "Latency of the links to spines."),
 };
@@ -79,7 +80,7 @@ constexpr std::array kFatTreeFields{
     number_field("pods", "", "Without k: pods."),
     number_field("tors_per_pod", "", "Without k: ToRs in a pod."),
     number_field("aggs_per_pod", "", "Without k: aggregation switches in a pod."),
-    number_field("cores", "", "Without k: core switches; a multiple of aggs_per_pod. 0: two tiers, one pod.", "0"),
+    number_field("cores", "", "Without k: core switches; a multiple of aggs_per_pod. 0 with one pod.", "0"),
     number_field("hosts_per_tor", "", "Without k: hosts at each ToR."),
     rate_field("uplink_rate", "Rate of the links from ToRs to aggregation switches."),
     rate_field("core_rate", "Rate of the links to cores."),
@@ -94,20 +95,22 @@ constexpr std::array kHpcc320Fields{
 };
 constexpr std::array kRailFields{
     kKindOfFabric,
-    number_field("servers", "8", "Servers: the hosts."),
-    number_field("rails", "8", "NICs of each server; the n-th of every server is wired to rail switch n."),
-    number_field("servers_per_group", "", "Servers that share a set of rail switches."),
-    number_field("spines", "4", "Spine switches, which join the rails.", "0"),
-    number_field("uplinks_per_spine", "1", "Parallel links from each rail switch to each spine."),
+    number_field(
+        "servers", "8",
+        "Servers; each NIC of a server is a host of its own: NIC n of server s is host s × nics_per_server + n."),
+    number_field("nics_per_server", "8", "NICs of each server; the n-th of every server is wired to the n-th leaf."),
+    number_field("servers_per_unit", "8", "Servers that share their leaves."),
+    number_field("spines", "4", "Spine switches, which join the leaves.", "0"),
+    number_field("links_per_pair", "1", "Parallel links from each leaf to each spine."),
     rate_field("uplink_rate", "Rate of the links to spines."),
     delay_field("uplink_delay", "Latency of the links to spines."),
 };
 constexpr std::array kDragonflyFields{
     kKindOfFabric,
-    number_field("groups", "9", "Groups of switches; every two are joined.", "2"),
-    number_field("switches_per_group", "4", "Switches in a group; every two are joined."),
-    number_field("hosts_per_switch", "2", "Hosts at each switch."),
-    number_field("global_links", "2", "Links of each switch to other groups."),
+    number_field("groups", "", "Groups of routers; every two are joined; by default as many as can be."),
+    number_field("routers_per_group", "4", "Routers in a group; every two are joined."),
+    number_field("hosts_per_router", "2", "Hosts at each router."),
+    number_field("global_links_per_router", "2", "Links of each router to other groups."),
     rate_field("local_rate", "Rate of the links within a group."),
     rate_field("global_rate", "Rate of the links between groups."),
     delay_field("local_delay", "Latency of the links within a group."),
@@ -135,11 +138,14 @@ constexpr ComponentSchema kHpccFileSchema{"topology hpcc_file", "A topology file
                                           kImportFields};
 constexpr ComponentSchema kIbnetdiscoverSchema{"topology ibnetdiscover", "What ibnetdiscover printed.", kImportFields};
 
-/// Reports more hosts than there are addresses for.
+/// More would need more memory than machines have.
+constexpr int64_t kMaxFabricHosts = int64_t{1} << 20;
+
+/// Reports too many hosts.
 Count checked_count(const Section& section, int64_t hosts, DiagnosticSink& sink) {
-    if (hosts <= kMaxHosts) return hosts;
+    if (hosts <= kMaxFabricHosts) return hosts;
     sink.add(section.position(), section.path(), fmt::format("makes {} hosts", hosts),
-             fmt::format("at most {}", kMaxHosts));
+             fmt::format("at most {}", kMaxFabricHosts));
     return std::nullopt;
 }
 
@@ -151,7 +157,7 @@ Count product(const Section& section, std::initializer_list<std::string_view> ke
 }
 
 Count count_dumbbell(const Section& section, DiagnosticSink& sink) {
-    return checked_count(section, section.integer("left") + section.integer("right"), sink);
+    return checked_count(section, section.integer("left_hosts") + section.integer("right_hosts"), sink);
 }
 Count count_parking_lot(const Section& section, DiagnosticSink& sink) {
     return product(section, {"switches", "hosts_per_switch"}, sink);
@@ -210,22 +216,21 @@ Count count_hpcc_320(const Section&, DiagnosticSink&) {
     return 320;
 }
 Count count_rails(const Section& section, DiagnosticSink& sink) {
-    if (section.integer("rails") > kMaxNicsPerHost) {
-        sink.add(section.position("rails"), section.path("rails"), "too many NICs in a host",
-                 fmt::format("at most {}", kMaxNicsPerHost));
-    }
-    return checked_count(section, section.integer("servers"), sink);
+    return product(section, {"servers", "nics_per_server"}, sink);
 }
+
 Count count_dragonfly(const Section& section, DiagnosticSink& sink) {
-    const int64_t reach = section.integer("switches_per_group") * section.integer("global_links");
-    if (reach < section.integer("groups") - 1) {
-        sink.add(section.position(), section.path(),
-                 fmt::format("a group has {} global links and there are {} other groups", reach,
-                             section.integer("groups") - 1),
-                 "switches_per_group × global_links of at least groups − 1");
+    const int64_t most = section.integer("routers_per_group") * section.integer("global_links_per_router") + 1;
+    const int64_t groups = section.has("groups") ? section.integer("groups") : most;
+    if (groups > most) {
+        sink.add(section.position("groups"), section.path("groups"),
+                 fmt::format("{} groups are more than a group's global links reach", groups),
+                 fmt::format("at most {}: routers_per_group × global_links_per_router + 1", most));
     }
-    return product(section, {"groups", "switches_per_group", "hosts_per_switch"}, sink);
+    const int64_t group_hosts = section.integer("routers_per_group") * section.integer("hosts_per_router");
+    return checked_count(section, std::min(groups, kMaxFabricHosts + 1) * group_hosts, sink);
 }
+
 Count count_in_file(const Section&, DiagnosticSink&) {
     return std::nullopt;
 }

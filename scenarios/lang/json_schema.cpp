@@ -169,9 +169,9 @@ void add_algorithms(Json& cc, std::span<const KnownAlgorithm> algorithms) {
     for (const KnownAlgorithm& algorithm : algorithms) {
         names.push_back(algorithm.name);
         Json own = {{"description", algorithm.help}, {"type", "object"}, {"additionalProperties", false}};
-        for (const Field& field : algorithm.parameters) {
-            own["properties"][std::string(field.key)] = value_schema(field);
-            cc["properties"][std::string(field.key)] = value_schema(field);
+        for (const KnownParameter& parameter : algorithm.parameters) {
+            own["properties"][parameter.name] = value_schema(parameter.field());
+            cc["properties"][parameter.name] = value_schema(parameter.field());
         }
         if (!algorithm.presets.empty()) own["properties"]["preset"] = {{"enum", algorithm.presets}};
         cc["properties"][algorithm.name] = std::move(own);

@@ -58,6 +58,7 @@ EcnSpec read_ecn(const Section& switch_section, DiagnosticSink& sink) {
     ecn.kmax = section->size("kmax");
     ecn.pmax = section->probability("pmax");
     ecn.at = section->text("at") == "enqueue" ? EcnPoint::Enqueue : EcnPoint::Dequeue;
+    ecn.has_own_thresholds = section->has("kmin") || section->has("kmax") || section->has("pmax");
     if (ecn.kmax < ecn.kmin) {
         const std::string_view key = section->has("kmax") ? "kmax" : "kmin";
         sink.add(section->position(key), section->path(key),

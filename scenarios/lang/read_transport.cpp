@@ -25,25 +25,25 @@ struct CcReader {
         reading.sink.add(position, path, std::move(problem), std::move(expected), std::move(hint));
     }
 
-    [[nodiscard]] const Field* field(std::string_view key) const {
-        for (const Field& parameter : algorithm->parameters) {
-            if (parameter.key == key) return &parameter;
+    [[nodiscard]] std::optional<Field> field(std::string_view key) const {
+        for (const KnownParameter& parameter : algorithm->parameters) {
+            if (parameter.name == key) return parameter.field();
         }
-        return nullptr;
+        return std::nullopt;
     }
 
     void report_unknown_key(const YamlEntry& entry, const std::string& path) const {
         std::vector<std::string_view> names{"preset"};
         std::string all = "one of preset";
-        for (const Field& parameter : algorithm->parameters) {
-            names.push_back(parameter.key);
-            all += ", " + std::string(parameter.key);
+        for (const KnownParameter& parameter : algorithm->parameters) {
+            names.push_back(parameter.name);
+            all += ", " + parameter.name;
         }
         std::string hint = did_you_mean(entry.key, names);
         for (const KnownAlgorithm& other : reading.options.algorithms) {
             if (!hint.empty() || other.name == name) continue;
-            for (const Field& parameter : other.parameters) {
-                if (parameter.key != entry.key) continue;
+            for (const KnownParameter& parameter : other.parameters) {
+                if (parameter.name != entry.key) continue;
                 hint = fmt::format("what counts for {} alone is written as '{}: {{{}: …}}'", other.name, other.name,
                                    entry.key);
                 break;
@@ -70,15 +70,14 @@ struct CcReader {
     void read_entry(const YamlEntry& entry, const std::string& map_path) {
         const std::string path = child_path(map_path, entry.key);
         const YamlValue& value = *entry.value;
-        const Field* parameter = algorithm != nullptr ? field(entry.key) : nullptr;
-        if (algorithm != nullptr && parameter == nullptr && entry.key != "preset") {
+        const std::optional<Field> parameter = algorithm != nullptr ? field(entry.key) : std::nullopt;
+        if (algorithm != nullptr && !parameter && entry.key != "preset") {
             report_unknown_key(entry, map_path);
         } else if (value.kind != YamlKind::Scalar) {
-            report_wrong_shape(value, path, parameter != nullptr ? expected_value(*parameter) : "a single value",
-                               reading.sink);
+            report_wrong_shape(value, path, parameter ? expected_value(*parameter) : "a single value", reading.sink);
         } else if (entry.key == "preset") {
             read_preset(value, path);
-        } else if (parameter == nullptr) {
+        } else if (!parameter) {
             values.set(entry.key, {FieldKind::Text, value.text, true, path, value.position});
         } else if (auto read = read_field_value(*parameter, value.text, value.position, path, reading.sink)) {
             values.set(entry.key, {parameter->kind, std::move(*read), true, path, value.position});
@@ -88,11 +87,11 @@ struct CcReader {
     /// What the file does not write, as the table has it.
     void add_defaults(const std::string& path) {
         if (algorithm == nullptr) return;
-        for (const Field& parameter : algorithm->parameters) {
-            if (values.has(parameter.key) || parameter.default_text.empty()) continue;
+        for (const KnownParameter& parameter : algorithm->parameters) {
+            if (values.has(parameter.name) || parameter.default_text.empty()) continue;
             DiagnosticSink table_errors;
-            auto read = read_field_value(parameter, parameter.default_text, {}, path, table_errors);
-            if (read) values.set(parameter.key, {parameter.kind, std::move(*read), false, path, {}});
+            auto read = read_field_value(parameter.field(), parameter.default_text, {}, path, table_errors);
+            if (read) values.set(parameter.name, {parameter.kind, std::move(*read), false, path, {}});
         }
     }
 };

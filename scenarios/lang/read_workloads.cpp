@@ -17,6 +17,9 @@ constexpr std::string_view kWorkloadPrefix = "workload ";
 /// Distributions of FACTS §2.2; whoever makes the flows has their tables.
 constexpr std::array<std::string_view, 3> kBuiltInCdfs{"websearch", "fbhadoop", "alistorage"};
 
+/// perftest's, of its bandwidth tests.
+constexpr int64_t kDefaultIterations = 5000;
+
 std::string_view kind_of(const ComponentSchema& schema) {
     return schema.name.substr(kWorkloadPrefix.size());
 }
@@ -77,6 +80,13 @@ struct WorkloadReader {
         }
         if (out.kind == "incast") read_incast();
         if (out.kind == "poisson") read_poisson();
+        if (out.kind == "perftest" && section.writes("iterations") && section.writes("duration")) {
+            wrong("duration", "both 'iterations' and 'duration' are given", "either 'iterations' or 'duration'");
+        }
+        if (out.kind == "perftest" && !section.has("iterations") && !section.has("duration")) {
+            out.values.set("iterations", {FieldKind::Integer, kDefaultIterations, false, section.path("iterations"),
+                                          section.position()});
+        }
         if (out.kind == "halving_doubling_all_reduce") check_power_of_two();
         if (out.kind == "flows") read_flows();
         if (knows("file") && section.has("file")) {
@@ -110,6 +120,9 @@ struct WorkloadReader {
         out.receiver = read_host_ref(reading, section, "receiver");
         out.senders = read_host_set(reading, section, "senders");
         check_set(out.senders, "senders", 1);
+        if (section.integer("bursts") > 1 && !section.writes("period")) {
+            wrong("bursts", "the time from burst to burst is not said", "also 'period'");
+        }
         if (!out.receiver) return;
         for (const PlaceRef& sender : out.senders.hosts) {
             if (sender.text != out.receiver->text) continue;

@@ -13,13 +13,28 @@
 
 namespace simverbs::scenarios {
 
+/// One parameter of an algorithm; default and limits as a user would write them, "" = none.
+struct KnownParameter {
+    std::string name;
+    FieldKind kind = FieldKind::Number;  ///< of a single value
+    std::string default_text;
+    std::string least;
+    std::string most;
+    std::string help;
+
+    /// As the readers want it; refers to this.
+    [[nodiscard]] Field field() const {
+        return {.key = name, .kind = kind, .default_text = default_text, .help = help, .least = least, .most = most};
+    }
+};
+
 /// What the language must know of a congestion control algorithm. The models hand these in, as they do with
-/// KnownProfile. What the Fields refer to must outlive the reading.
+/// KnownProfile.
 struct KnownAlgorithm {
     std::string name;
     std::string help;
-    std::vector<std::string> presets;  ///< the first is the default
-    std::vector<Field> parameters;     ///< single values only: no Section, no Structure
+    std::vector<std::string> presets;
+    std::vector<KnownParameter> parameters;
 };
 
 struct ScenarioOptions {

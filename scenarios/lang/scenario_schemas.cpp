@@ -121,7 +121,7 @@ constexpr std::array kTransportFields{
 
 constexpr std::array kCcFields{
     Field{.key = "algorithm", .kind = C::Text, .default_text = "none", .help = "Which one."},
-    Field{.key = "preset", .kind = C::Name, .help = "A named set of its parameters.", .default_note = "its first one"},
+    Field{.key = "preset", .kind = C::Name, .help = "A named set of its parameters.", .default_note = "its defaults"},
 };
 
 constexpr std::array kProgramFields{

@@ -34,7 +34,7 @@ struct TransportSpec {
 /// rest; a preset counts between the two.
 struct CcSpec {
     std::string algorithm = "none";
-    std::string preset;  ///< "": the algorithm's default
+    std::string preset;  ///< "": none
     Values values;
     std::string path;
     SourcePosition position;

@@ -38,6 +38,7 @@ struct EcnSpec {
     double pmax = 1;
     std::vector<int> priorities;
     EcnPoint at = EcnPoint::Dequeue;
+    bool has_own_thresholds = false;  ///< the file writes kmin, kmax or pmax; else a preset's may be taken
 };
 
 struct SchedulerSpec {

@@ -9,7 +9,7 @@ namespace {
 using namespace std::string_view_literals;
 using W = FieldKind;
 
-constexpr std::array kVerbs{"write"sv, "read"sv, "send"sv};
+constexpr std::array kTests{"bandwidth"sv, "latency"sv};
 constexpr std::string_view kHostsShape = "all, a number of hosts, or a list of hosts and ranges such as 'h0..h15'";
 constexpr unsigned kHostsForms = kFormNumber | kFormText | kFormTexts;
 
@@ -36,6 +36,11 @@ constexpr Field kRanksField{.key = "ranks",
                             .default_note = "all",
                             .forms = kHostsForms};
 constexpr Field kFileField{.key = "file", .kind = W::Text, .help = "The file, relative to this one.", .required = true};
+
+constexpr Field kJitterField{.key = "jitter",
+                             .kind = W::Time,
+                             .default_text = "0 s",
+                             .help = "Each flow starts later by a random time below this."};
 
 constexpr Field bytes_field(std::string_view help) {
     return {.key = "bytes", .kind = W::Size, .help = help, .least = "1 B", .most = "1 TB", .required = true};
@@ -80,7 +85,11 @@ constexpr std::array kPerftestFields{
     kPriorityField,
     host_field("src", "The client."),
     host_field("dst", "The server."),
-    Field{.key = "verb", .kind = W::Choice, .default_text = "write", .help = "The operation.", .choices = kVerbs},
+    Field{.key = "test",
+          .kind = W::Choice,
+          .default_text = "bandwidth",
+          .help = "Messages back to back as ib_write_bw sends them, or to and fro as ib_write_lat.",
+          .choices = kTests},
     Field{.key = "bytes",
           .kind = W::Size,
           .default_text = "64 KiB",
@@ -89,11 +98,12 @@ constexpr std::array kPerftestFields{
           .most = "1 TB"},
     Field{.key = "iterations",
           .kind = W::Integer,
-          .default_text = "5000",
           .help = "Messages of each QP.",
           .least = "1",
-          .most = "1000000000"},
-    Field{.key = "depth",
+          .most = "1000000000",
+          .default_note = "5000 if no duration is given"},
+    Field{.key = "duration", .kind = W::Time, .help = "As many as fit into this time.", .least = "1 ns"},
+    Field{.key = "tx_depth",
           .kind = W::Integer,
           .default_text = "128",
           .help = "Messages in flight of each QP.",
@@ -114,27 +124,14 @@ constexpr std::array kIncastFields{
           .default_note = "all but the receiver",
           .forms = kHostsForms},
     host_field("receiver", "Who receives."),
-    bytes_field("What each sends in a round."),
-    count_field("count", "Rounds."),
-    Field{.key = "interval",
-          .kind = W::Time,
-          .default_text = "0 s",
-          .help = "From the start of a round to the start of the next; 0: when the sender's flow is done."},
+    bytes_field("What each sends in a burst."),
+    count_field("bursts", "How many bursts."),
+    Field{.key = "period", .kind = W::Time, .help = "From burst to burst.", .least = "1 ps"},
+    kJitterField,
 };
 constexpr std::array kPermutationFields{
-    kNameField,
-    kKindOfWorkload,
-    kStartField,
-    kPriorityField,
-    kHostsField,
-    bytes_field("What each host sends."),
-    count_field("count", "Flows of each host, one after the other."),
-    Field{.key = "shift",
-          .kind = W::Integer,
-          .help = "Host i sends to host i + shift; without it, the permutation is random, and nobody sends to itself.",
-          .least = "1",
-          .most = "65000",
-          .default_note = "random"},
+    kNameField,   kKindOfWorkload, kStartField, kPriorityField, kHostsField, bytes_field("What each host sends."),
+    kJitterField,
 };
 constexpr std::array kPairsFileFields{kNameField, kKindOfWorkload, kStartField, kPriorityField, kFileField};
 constexpr std::array kAllToAllFields{
@@ -178,8 +175,31 @@ constexpr Field kIterationsField{.key = "iterations",
                                  .help = "How often; each waits for the one before.",
                                  .least = "1",
                                  .most = "1000000"};
-constexpr std::array kCollectiveFields{kNameField,       kKindOfWorkload, kStartField, kPriorityField,  kRanksField,
-                                       kCollectiveBytes, kChannelsField,  kChunkField, kIterationsField};
+constexpr Field kSlotsField{.key = "slots",
+                            .kind = W::Integer,
+                            .default_text = "8",
+                            .help = "Chunks in flight on a connection (NCCL_STEPS).",
+                            .least = "1",
+                            .most = "1024"};
+constexpr std::array kCollectiveFields{kNameField,  kKindOfWorkload,  kStartField,    kPriorityField,
+                                       kRanksField, kCollectiveBytes, kChannelsField, kChunkField,
+                                       kSlotsField, kIterationsField};
+constexpr std::array kExchangeFields{kNameField,
+                                     kKindOfWorkload,
+                                     kStartField,
+                                     kPriorityField,
+                                     kRanksField,
+                                     kCollectiveBytes,
+                                     kChannelsField,
+                                     kChunkField,
+                                     kSlotsField,
+                                     kIterationsField,
+                                     Field{.key = "peers_at_once",
+                                           .kind = W::Integer,
+                                           .default_text = "8",
+                                           .help = "Peers to which a rank sends at the same time; 0: all.",
+                                           .least = "0",
+                                           .most = "65000"}};
 
 constexpr ComponentSchema kFlowsSchema{"workload flows", "Single flows.", kFlowsFields};
 constexpr ComponentSchema kPerftestSchema{"workload perftest", "What ib_write_bw and its like do.", kPerftestFields};
@@ -205,7 +225,7 @@ constexpr ComponentSchema kReduceScatterSchema{"workload reduce_scatter", "Reduc
                                                kCollectiveFields};
 constexpr ComponentSchema kCollectiveAllToAllSchema{
     "workload collective_all_to_all", "All-to-all as NCCL does it: in step i, rank r sends to rank r + i.",
-    kCollectiveFields};
+    kExchangeFields};
 constexpr ComponentSchema kHpccFlowFileSchema{"workload hpcc_flow_file",
                                               "Flows of a flow file of the HPCC ns-3 simulator.", kPairsFileFields};
 
