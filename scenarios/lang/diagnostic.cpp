@@ -39,9 +39,11 @@ std::string to_string(const Diagnostic& diagnostic) {
 }
 
 void DiagnosticSink::add(Diagnostic diagnostic) {
-    const bool is_known = diagnostic.line > 0 && std::any_of(kept_.begin(), kept_.end(), [&](const Diagnostic& other) {
+    const bool has_place = diagnostic.line > 0 || !diagnostic.file.empty();
+    const bool is_known = has_place && std::any_of(kept_.begin(), kept_.end(), [&](const Diagnostic& other) {
                               return other.line == diagnostic.line && other.column == diagnostic.column &&
-                                     other.problem == diagnostic.problem && other.file == diagnostic.file;
+                                     other.problem == diagnostic.problem && other.file == diagnostic.file &&
+                                     (diagnostic.line > 0 || other.path == diagnostic.path);
                           });
     if (is_known) return;
     ++count_;

@@ -93,7 +93,16 @@ Reading read_guid(std::string_view text) {
     return FieldValue(static_cast<int64_t>(*value));
 }
 
+Reading read_integers(std::string_view text) {
+    auto one = parse_integer(text);
+    if (auto* error = std::get_if<QuantityError>(&one)) return std::move(*error);
+    return FieldValue(std::vector<int64_t>{std::get<int64_t>(one)});
+}
+
 Reading read_scalar(const Field& field, std::string_view text) {
+    if (std::find(field.words.begin(), field.words.end(), text) != field.words.end()) {
+        return FieldValue(std::string(text));
+    }
     switch (field.kind) {
         case FieldKind::Text:
             return FieldValue(std::string(text));
@@ -121,6 +130,10 @@ Reading read_scalar(const Field& field, std::string_view text) {
             return reading_of(parse_quantity(QuantityKind::Length, text));
         case FieldKind::Probability:
             return reading_of(parse_probability(text));
+        case FieldKind::Number:
+            return reading_of(parse_number(text));
+        case FieldKind::Integers:
+            return read_integers(text);
         case FieldKind::Ipv4:
             return read_ipv4(text);
         case FieldKind::Mac:
@@ -140,13 +153,13 @@ Reading read_scalar(const Field& field, std::string_view text) {
 bool is_below(const Field& field, const FieldValue& value, std::string_view limit_text) {
     const Reading limit = read_scalar(field, limit_text);
     const auto* bound = std::get_if<FieldValue>(&limit);
-    return bound != nullptr && value < *bound;
+    return bound != nullptr && value.index() == bound->index() && value < *bound;
 }
 
 bool is_above(const Field& field, const FieldValue& value, std::string_view limit_text) {
     const Reading limit = read_scalar(field, limit_text);
     const auto* bound = std::get_if<FieldValue>(&limit);
-    return bound != nullptr && *bound < value;
+    return bound != nullptr && value.index() == bound->index() && *bound < value;
 }
 
 }  // namespace
@@ -163,6 +176,9 @@ std::optional<FieldValue> read_field_value(const Field& field, std::string_view 
                                            const std::string& path, DiagnosticSink& sink) {
     Reading reading = read_scalar(field, text);
     if (auto* error = std::get_if<QuantityError>(&reading)) {
+        if (error->hint.empty() && !field.words.empty()) {
+            error->hint = did_you_mean(text, {field.words.begin(), field.words.end()});
+        }
         sink.add(position, path, std::move(error->problem), expected_value(field), std::move(error->hint));
         return std::nullopt;
     }

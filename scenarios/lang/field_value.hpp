@@ -17,8 +17,10 @@ namespace simverbs::scenarios {
 using GidBytes = std::array<uint8_t, 16>;
 
 /// Text, Name, Choice: string. Integer, quantities (in base units), Ipv4, Mac, Guid: int64 (a Guid bit for bit).
-/// Flag: bool. Probability: double. Choices: list. Gid: 16 bytes.
-using FieldValue = std::variant<std::string, int64_t, bool, double, std::vector<std::string>, GidBytes>;
+/// Flag: bool. Probability, Number: double. Choices: list. Gid: 16 bytes. Integers: list. A word that stands instead of
+/// a quantity (Field::words): string.
+using FieldValue =
+    std::variant<std::string, int64_t, bool, double, std::vector<std::string>, GidBytes, std::vector<int64_t>>;
 
 /// Reads `text` as `field` asks; nullopt after adding a diagnostic at `position` and `path`.
 [[nodiscard]] std::optional<FieldValue> read_field_value(const Field& field, std::string_view text,

@@ -14,9 +14,6 @@ namespace simverbs::scenarios {
 
 namespace {
 
-constexpr sim::SimTime kEthernetSwitchLatency = sim::SimTime::ns(300);    // Spectrum-2
-constexpr sim::SimTime kInfiniBandSwitchLatency = sim::SimTime::ns(130);  // Quantum
-
 std::string_view layer_name(LinkLayer layer) noexcept {
     switch (layer) {
         case LinkLayer::Ethernet:
@@ -209,7 +206,7 @@ class LayerCheck {
         SwitchSpec& made = lab_.switches[index];
         made.link_layer = layers_[index].value_or(LinkLayer::Ethernet);
         if (made.latency != sim::SimTime::zero()) return;
-        made.latency = made.link_layer == LinkLayer::Ethernet ? kEthernetSwitchLatency : kInfiniBandSwitchLatency;
+        made.latency = default_switch_latency(made.link_layer);
     }
 
     LabSpec& lab_;
@@ -218,10 +215,32 @@ class LayerCheck {
     std::vector<std::vector<const LinkEnd*>> cables_;  ///< by switch: the other ends
 };
 
+/// The switches of a fabric have the link layer of its NICs.
+void complete_fabric(LabReading& reading) {
+    const LinkLayer layer = reading.topology.host.nics.front().link_layer;
+    const auto complete = [&](SwitchSpec& made) {
+        made.link_layer = layer;
+        if (made.latency == sim::SimTime::zero()) made.latency = default_switch_latency(layer);
+    };
+    complete(reading.topology.switch_);
+    for (SwitchSpec& made : reading.lab.switches) complete(made);
+}
+
 }  // namespace
+
+sim::SimTime default_switch_latency(LinkLayer layer) noexcept {
+    switch (layer) {
+        case LinkLayer::Ethernet:
+            return sim::SimTime::ns(300);  // Spectrum-2
+        case LinkLayer::InfiniBand:
+            return sim::SimTime::ns(130);  // Quantum
+    }
+    return {};
+}
 
 void check_lab(LabReading& reading) {
     check_names(reading);
+    if (reading.topology.is_fabric) return complete_fabric(reading);
     // An identity in a template is one mistake, not one for every NIC.
     if (!reading.templates_are_wrong) check_identities(reading);
     // What is wired wrongly can only be told when everything that could be wired has been understood.

@@ -1,5 +1,7 @@
 #include "scenarios/lang/lab_loader.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -76,11 +78,12 @@ void read_head(const Section& section, LabSpec& lab) {
 
 void read_wiring(LabReading& reading, const Section& section) {
     const YamlValue* links = section.node("links");
-    const bool is_generated =
-        generate_topology(reading, section.node("topology"), section.path("topology"), links != nullptr);
+    const bool is_generated = generate_topology(reading);
     reading.index_names();
     if (links == nullptr) return;
-    if (is_generated) {
+    if (reading.topology.is_fabric) {
+        read_fabric_links(reading, *links, section.path("links"));
+    } else if (is_generated) {
         adjust_generated_links(reading, *links, section.path("links"));
     } else {
         read_explicit_links(reading, *links, section.path("links"));
@@ -89,28 +92,52 @@ void read_wiring(LabReading& reading, const Section& section) {
 
 }  // namespace
 
-std::optional<LabSpec> read_lab(const YamlValue& node, const std::string& path, const LabOptions& options,
-                                DiagnosticSink& sink) {
-    const std::size_t errors_before = sink.count();
-    const Section section(kLabSchema, node, path, sink);
-    if (node.kind != YamlKind::Map) {
-        if (node.kind == YamlKind::Null) report_wrong_shape(node, path, "a map that describes a lab", sink);
-        return std::nullopt;
+void refuse_in_lab(const LabReading& reading, const Section& section, std::initializer_list<std::string_view> keys) {
+    if (reading.level != LanguageLevel::Lab) return;
+    for (const std::string_view key : keys) {
+        if (!section.has(key)) continue;
+        reading.sink.add(section.position(key), section.path(key), fmt::format("'{}' has no meaning in a lab", key), {},
+                         "remove it, or run the file as a scenario: simverbs run FILE");
     }
-    const Templates templates(section, sink);
-    LabReading reading{options, sink, {}, path, &templates.nic, &templates.switch_, &templates.link};
-    reading.errors_before = errors_before;
+}
+
+void read_lab_parts(LabReading& reading, const Section& section) {
+    const Templates templates(section, reading.sink);
+    reading.nic_template = &templates.nic;
+    reading.switch_template = &templates.switch_;
+    reading.link_template = &templates.link;
     reading.templates_are_wrong = templates.are_wrong;
-    reading.position = node.position;
-    reading.default_link = read_link_properties(templates.link, sink);
+    reading.position = section.position();
+    reading.default_link = read_link_properties(reading, templates.link);
     read_head(section, reading.lab);
-    read_hosts(reading, section.node("hosts"), section.path("hosts"));
+    choose_topology(reading, section.node("topology"), section.path("topology"), section.node("links") != nullptr);
+    if (reading.generator != nullptr && reading.generator->is_fabric()) {
+        read_fabric_host(reading, section);
+    } else {
+        read_hosts(reading, section.node("hosts"), section.path("hosts"));
+    }
     if (const YamlValue* switches = section.node("switches")) {
         read_switches(reading, *switches, section.path("switches"));
     }
     read_wiring(reading, section);
     check_lab(reading);
-    if (sink.count() != errors_before) return std::nullopt;
+    reading.nic_template = nullptr;
+    reading.switch_template = nullptr;
+    reading.link_template = nullptr;
+}
+
+std::optional<LabSpec> read_lab(const YamlValue& node, const std::string& path, const LabOptions& options,
+                                DiagnosticSink& sink) {
+    LabReading reading{options, sink};
+    reading.path = path;
+    reading.errors_before = sink.count();
+    const Section section(kLabSchema, node, path, sink);
+    if (node.kind != YamlKind::Map) {
+        if (node.kind == YamlKind::Null) report_wrong_shape(node, path, "a map that describes a lab", sink);
+        return std::nullopt;
+    }
+    read_lab_parts(reading, section);
+    if (sink.count() != reading.errors_before) return std::nullopt;
     return std::move(reading.lab);
 }
 

@@ -1,6 +1,7 @@
 // What the readers of a lab's parts share while one lab is read. Internal to scenarios/lang.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "scenarios/lang/diagnostic.hpp"
 #include "scenarios/lang/lab_loader.hpp"
 #include "scenarios/lang/lab_spec.hpp"
+#include "scenarios/lang/scenario_spec.hpp"
 #include "scenarios/lang/section.hpp"
 
 namespace simverbs::scenarios {
@@ -34,11 +36,22 @@ struct PartsRule {
 [[nodiscard]] std::vector<NamedPart> read_named_parts(const PartsRule& rule, const YamlValue& value,
                                                       const std::string& path, DiagnosticSink& sink);
 
-/// A lab while it is read. The Sections are the templates that every NIC, switch and link inherits from.
+struct TopologyGenerator;
+
+/// What a file that is being read may say.
+enum class LanguageLevel {
+    Lab,       ///< hosts and cables that programs run on
+    Scenario,  ///< everything
+};
+
+/// A lab, or the static part of a scenario, while it is read. The Sections are the templates that every NIC, switch and
+/// link inherits from.
 struct LabReading {
     const LabOptions& options;
     DiagnosticSink& sink;
+    LanguageLevel level = LanguageLevel::Lab;
     LabSpec lab;
+    TopologySpec topology;
     std::string path;
     const Section* nic_template = nullptr;
     const Section* switch_template = nullptr;
@@ -50,6 +63,8 @@ struct LabReading {
     SourcePosition position;  ///< of the lab as a whole: of what the file does not write
     std::string topology_path;
     SourcePosition topology_position;
+    const TopologyGenerator* generator = nullptr;            ///< nullptr after a report
+    YamlPtr topology_node;                                   ///< `topology` as a map with `kind`
     std::unordered_map<std::string, LinkEnd> nodes_by_name;  ///< see index_names
 
     /// Adds a switch with the template's properties unless the file has one of that name; its index.
@@ -61,12 +76,36 @@ struct LabReading {
 };
 
 void read_hosts(LabReading& reading, const YamlValue* node, const std::string& path);
+/// What every host of a fabric is like.
+void read_fabric_host(LabReading& reading, const Section& section);
 void read_nics(LabReading& reading, HostSpec& host, const YamlValue* node, const std::string& path);
 void read_switches(LabReading& reading, const YamlValue& node, const std::string& path);
 
+/// Everything static: hosts, switches, links, topology. nullopt if the section's map is none.
+void read_lab_parts(LabReading& reading, const Section& section);
+
+/// A switch as the template has it.
+[[nodiscard]] SwitchSpec read_template_switch(const LabReading& reading);
+[[nodiscard]] SwitchQueueing read_queueing(const Section& section, DiagnosticSink& sink);
+/// What a switch has that does not say: Spectrum-2, Quantum.
+[[nodiscard]] sim::SimTime default_switch_latency(LinkLayer layer) noexcept;
+
+/// A map from whole numbers to whole numbers.
+struct NumberMapRule {
+    std::string_view shape;  ///< for messages
+    int64_t most_key = 0;
+    int64_t least_value = 0;
+    int64_t most_value = 0;
+};
+[[nodiscard]] NumberPairs read_number_map(const NumberMapRule& rule, const YamlValue& node, const std::string& path,
+                                          DiagnosticSink& sink);
+
 /// Rate, length and faults of a link.
-[[nodiscard]] LinkSpec read_link_properties(const Section& section, DiagnosticSink& sink);
+[[nodiscard]] LinkSpec read_link_properties(const LabReading& reading, const Section& section);
 [[nodiscard]] std::vector<FaultSpec> read_faults(const YamlValue& node, const std::string& path, DiagnosticSink& sink);
+
+/// Reports keys that only a scenario may have, if a lab is being read.
+void refuse_in_lab(const LabReading& reading, const Section& section, std::initializer_list<std::string_view> keys);
 
 /// The cables of an explicit topology.
 void read_explicit_links(LabReading& reading, const YamlValue& node, const std::string& path);
@@ -77,13 +116,24 @@ void adjust_generated_links(LabReading& reading, const YamlValue& node, const st
 [[nodiscard]] std::optional<LinkEnd> read_link_end(const LabReading& reading, std::string_view text,
                                                    const SourcePosition& position, const std::string& path);
 
+/// The properties of single cables of a fabric.
+void read_fabric_links(LabReading& reading, const YamlValue& node, const std::string& path);
+
+/// A link by one or both of its ends, "tor0/1 - agg0/2"; nullopt after a report.
+[[nodiscard]] std::optional<LinkRef> read_link_ref(const LabReading& reading, std::string_view text,
+                                                   const SourcePosition& position, const std::string& path);
+/// Reports a place ("h3", "h3.mlx5_0/1", "tor0/5") that does not exist as far as can be known; true if all is well.
+bool check_place(const LabReading& reading, const PlaceRef& place);
+
+/// A file that a scenario names, relative to the file that names it, as a path that can be opened. Reports one that
+/// does not exist.
+[[nodiscard]] std::string read_file_name(std::string_view text, const SourcePosition& position, const std::string& path,
+                                         DiagnosticSink& sink);
+
 /// Everything that only the lab as a whole can get wrong; completes what follows from it (ports, link layers).
 void check_lab(LabReading& reading);
 
 /// The `shape` of a Structure key, for messages.
 [[nodiscard]] std::string_view expected_shape(const ComponentSchema& schema, std::string_view key);
-
-/// A Null, to stand for an absent map.
-[[nodiscard]] const YamlValue& null_value() noexcept;
 
 }  // namespace simverbs::scenarios

@@ -2,6 +2,9 @@
 
 #include <array>
 
+#include "scenarios/lang/lab_fields.hpp"
+#include "scenarios/lang/scenario_schemas.hpp"
+
 namespace simverbs::scenarios {
 
 namespace {
@@ -9,61 +12,12 @@ namespace {
 using namespace std::string_view_literals;
 using K = FieldKind;
 
-constexpr std::array kClocks{"virtual"sv, "wall"sv};
 constexpr std::array kLinkLayers{"Ethernet"sv, "InfiniBand"sv};
 constexpr std::array kRoceVersions{"v1"sv, "v2"sv};
 constexpr std::array kForwardings{"cut-through"sv, "store-and-forward"sv};
+constexpr std::array kLoadBalancings{"ecmp"sv, "packet_spray"sv, "flowlet"sv, "adaptive"sv};
+constexpr std::array kPathPolicies{"min_hop"sv, "up_down"sv};
 constexpr std::array kDirections{"a_to_b"sv, "b_to_a"sv, "both"sv};
-
-constexpr std::array kLabFields{
-    Field{.key = "name", .kind = K::Name, .help = "What the lab is called.", .default_note = "the file's name"},
-    Field{.key = "description", .kind = K::Text, .help = "A sentence for people."},
-    Field{.key = "seed",
-          .kind = K::Integer,
-          .default_text = "1",
-          .help = "Everything that is random follows from it.",
-          .least = "0"},
-    Field{.key = "clock",
-          .kind = K::Choice,
-          .default_text = "virtual",
-          .help = "Whether programs live in simulated or in real time.",
-          .choices = kClocks},
-    Field{.key = "hosts",
-          .kind = K::Structure,
-          .help = "The simulated hosts: how many (then h0, h1, …), their names, or each by itself.",
-          .component = &kHostSchema,
-          .shape = "a number of hosts, a list of names or hosts, or a map of hosts",
-          .default_note = "2"},
-    Field{.key = "nic",
-          .kind = K::Structure,
-          .help = "What every NIC has unless it says otherwise.",
-          .component = &kNicSchema,
-          .shape = "a profile's name or a map"},
-    Field{.key = "switch",
-          .kind = K::Section,
-          .help = "What every switch has unless it says otherwise.",
-          .component = &kSwitchSchema},
-    Field{.key = "link",
-          .kind = K::Section,
-          .help = "What every link has unless it says otherwise.",
-          .component = &kLinkSchema},
-    Field{.key = "topology",
-          .kind = K::Structure,
-          .help = "How hosts and switches are wired: the name of a generator, or a map with "
-                  "its `kind` and its keys.",
-          .shape = "a topology's name or a map with 'kind'",
-          .default_note = "explicit if `links` are given without it, else single_switch"},
-    Field{.key = "switches",
-          .kind = K::Structure,
-          .help = "The switches, by name. A generated switch is adjusted here.",
-          .component = &kSwitchSchema,
-          .shape = "a list of names or switches, or a map of switches"},
-    Field{.key = "links",
-          .kind = K::Structure,
-          .help = "The cables of an explicit topology; adjusts the cables of a generated one.",
-          .component = &kLinkSchema,
-          .shape = "a list of maps with 'a' and 'b'"},
-};
 
 constexpr std::array kHostFields{
     Field{.key = "name", .kind = K::Name, .help = "The host's name (in a list of hosts)."},
@@ -78,7 +32,8 @@ constexpr std::array kHostFields{
           .help = "Its NICs: how many, their device names, or each by itself.",
           .component = &kNicSchema,
           .shape = "a number of NICs, a list of names or NICs, or a map of NICs",
-          .default_note = "1"},
+          .default_note = "1",
+          .forms = kFormNumber | kFormTexts | kFormList | kFormNamedMap},
 };
 
 constexpr std::array kNicFields{
@@ -138,7 +93,8 @@ constexpr std::array kNicFields{
     Field{.key = "parameters",
           .kind = K::Structure,
           .help = "Parameters of the profile that have another value here.",
-          .shape = "a map of the profile's parameters and their values"},
+          .shape = "a map of the profile's parameters and their values",
+          .forms = kFormValuesMap},
 };
 
 constexpr std::array kSwitchFields{
@@ -166,6 +122,82 @@ constexpr std::array kSwitchFields{
           .help = "Packet memory, shared by all ports.",
           .least = "16 KiB",
           .most = "64 GiB"},
+    Field{.key = "cell",
+          .kind = K::Size,
+          .default_text = "96 B",
+          .help = "The buffer is counted in cells of this size (scenarios, as all that follow).",
+          .least = "1 B",
+          .most = "64 KiB"},
+    Field{.key = "alpha",
+          .kind = K::Number,
+          .default_text = "1/8",
+          .help = "Dynamic threshold: a queue may hold alpha times the free shared buffer.",
+          .least = "1/1024",
+          .most = "1024"},
+    Field{.key = "a_shift",
+          .kind = K::Integer,
+          .help = "HPCC's rule instead of alpha: the free shared buffer, shifted right by this.",
+          .least = "0",
+          .most = "16"},
+    Field{.key = "pfc", .kind = K::Section, .help = "Priority flow control.", .component = &kPfcSchema},
+    Field{.key = "ecn", .kind = K::Section, .help = "Marking of packets in long queues.", .component = &kEcnSchema},
+    Field{.key = "scheduler",
+          .kind = K::Section,
+          .help = "Which priority's queue is served next.",
+          .component = &kSchedulerSchema},
+    Field{.key = "dscp_map",
+          .kind = K::Structure,
+          .help = "Priority of untagged packets by their DSCP.",
+          .shape = "a map from DSCPs (0 to 63) to priorities (0 to 7)",
+          .default_note = "DSCP / 8",
+          .forms = kFormValuesMap},
+    Field{.key = "pcp_map",
+          .kind = K::Structure,
+          .help = "Priority of tagged packets by their PCP.",
+          .shape = "a map from PCPs (0 to 7) to priorities (0 to 7)",
+          .default_note = "the PCP",
+          .forms = kFormValuesMap},
+    Field{.key = "load_balancing",
+          .kind = K::Choice,
+          .default_text = "ecmp",
+          .help = "How one of several equal paths is chosen (Ethernet).",
+          .choices = kLoadBalancings},
+    Field{.key = "flowlet_gap",
+          .kind = K::Time,
+          .default_text = "50 us",
+          .help = "With flowlet: after such a pause a flow may take another path.",
+          .least = "1 ns",
+          .most = "1 s"},
+    Field{.key = "trimming",
+          .kind = K::Flag,
+          .default_text = "false",
+          .help = "A packet for which there is no room loses its payload, not itself."},
+    Field{.key = "int",
+          .kind = K::Flag,
+          .help = "In-band network telemetry in every data packet.",
+          .default_note = "true if congestion control needs it"},
+    Field{.key = "vl_buffer",
+          .kind = K::Size,
+          .default_text = "64 KiB",
+          .help = "InfiniBand: receive buffer of each port and VL, for which credits are given.",
+          .least = "4 KiB",
+          .most = "128 KiB"},
+    Field{.key = "vl_arbitration",
+          .kind = K::Section,
+          .help = "InfiniBand: which VL sends next.",
+          .component = &kVlArbitrationSchema},
+    Field{.key = "sl2vl",
+          .kind = K::Structure,
+          .help = "InfiniBand: the virtual lane of each service level.",
+          .shape = "a map from SLs (0 to 15) to VLs (0 to 14)",
+          .default_note = "VL 0",
+          .forms = kFormValuesMap},
+    Field{.key = "fecn", .kind = K::Section, .help = "InfiniBand: marking of packets.", .component = &kFecnSchema},
+    Field{.key = "path_policy",
+          .kind = K::Choice,
+          .default_text = "min_hop",
+          .help = "InfiniBand: the paths in the forwarding tables; up_down has no credit loops.",
+          .choices = kPathPolicies},
 };
 
 constexpr std::array kLinkFields{
@@ -183,11 +215,17 @@ constexpr std::array kLinkFields{
           .help = "Length of the cable.",
           .least = "10 cm",
           .most = "10000 km"},
+    Field{.key = "delay",
+          .kind = K::Time,
+          .help = "Latency of the cable, instead of one that follows from its length (scenarios).",
+          .least = "1 ps",
+          .most = "1 s"},
     Field{.key = "faults",
           .kind = K::Structure,
           .help = "What goes wrong on it.",
           .component = &kFaultSchema,
-          .shape = "a map of faults or a list of such maps"},
+          .shape = "a map of faults or a list of such maps",
+          .forms = kFormMap | kFormList},
 };
 
 constexpr std::string_view kEveryShape = "1";

@@ -11,6 +11,7 @@
 #include "scenarios/lang/diagnostic.hpp"
 #include "scenarios/lang/field_value.hpp"
 #include "scenarios/lang/length.hpp"
+#include "scenarios/lang/switch_queueing.hpp"
 #include "sim/sim_time.hpp"
 #include "sim/units.hpp"
 
@@ -72,6 +73,7 @@ struct SwitchSpec {
     sim::SimTime latency;                        ///< first bit in to first bit out, when the egress is idle
     Forwarding forwarding = Forwarding::CutThrough;
     sim::ByteCount buffer = 0;  ///< shared by all ports
+    SwitchQueueing queueing;    ///< scenarios only
     std::string path;
     SourcePosition position;
 };
@@ -106,6 +108,8 @@ struct LinkSpec {
     LinkEnd b;
     std::optional<sim::BitRate> rate;  ///< absent: the lower of what both ends' profiles can do
     Length length;
+    std::optional<sim::SimTime>
+        delay;  ///< scenarios only: the cable's latency, instead of one that follows from length
     std::vector<FaultSpec> faults;
     std::string path;
     SourcePosition position;

@@ -76,11 +76,6 @@ std::string_view expected_shape(const ComponentSchema& schema, std::string_view 
     return field->shape;
 }
 
-const YamlValue& null_value() noexcept {
-    static const YamlValue kNull;
-    return kNull;
-}
-
 std::vector<NamedPart> read_named_parts(const PartsRule& rule, const YamlValue& value, const std::string& path,
                                         DiagnosticSink& sink) {
     std::vector<NamedPart> parts;

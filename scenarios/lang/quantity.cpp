@@ -253,6 +253,25 @@ std::variant<double, QuantityError> parse_probability(std::string_view text) {
     return value;
 }
 
+std::variant<double, QuantityError> parse_number(std::string_view text) {
+    const std::string_view whole = trimmed(text);
+    std::array<double, 2> parts{0, 1};
+    std::string_view rest = whole;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const std::string_view part = rest;
+        Decimal number;
+        if (auto error = number_error(whole, take_decimal(rest, number))) return *error;
+        std::from_chars(part.data(), rest.data(), parts.at(i));
+        if (rest.empty()) break;
+        if (i == 1 || rest.front() != '/') {
+            return QuantityError{in_quotes(whole) + " is not a number", "a number that measures nothing has no unit"};
+        }
+        rest.remove_prefix(1);
+    }
+    if (parts[1] == 0) return QuantityError{in_quotes(whole) + " divides by zero", {}};
+    return parts[0] / parts[1];
+}
+
 std::variant<int64_t, QuantityError> parse_integer(std::string_view text) {
     const std::string_view whole = trimmed(text);
     const bool negative = !whole.empty() && whole[0] == '-';

@@ -42,6 +42,9 @@ struct QuantityError {
 /// A probability from 0 to 1: "0.1 %", "1e-5", "0.001".
 [[nodiscard]] std::variant<double, QuantityError> parse_probability(std::string_view text);
 
+/// A number that measures nothing: "0.8", "1e-3", "1/256".
+[[nodiscard]] std::variant<double, QuantityError> parse_number(std::string_view text);
+
 /// A whole number, decimal or 0x hexadecimal, within int64.
 [[nodiscard]] std::variant<int64_t, QuantityError> parse_integer(std::string_view text);
 

@@ -46,6 +46,19 @@ void read_host(LabReading& reading, const NamedPart& part) {
 
 }  // namespace
 
+void read_fabric_host(LabReading& reading, const Section& section) {
+    if (section.writes("hosts")) {
+        reading.sink.add(section.position("hosts"), section.path("hosts"),
+                         fmt::format("the topology '{}' brings its own hosts", reading.lab.topology), {},
+                         "remove it; `nic` says what their NICs are");
+    }
+    HostSpec& host = reading.topology.host;
+    host.name = "h";
+    host.path = section.path("hosts");
+    host.position = reading.topology_position;
+    read_nics(reading, host, nullptr, section.path("nic"));
+}
+
 void read_hosts(LabReading& reading, const YamlValue* node, const std::string& path) {
     const PartsRule rule{expected_shape(kLabSchema, "hosts"), "name", kMaxHosts};
     std::vector<NamedPart> parts;

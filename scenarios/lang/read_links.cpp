@@ -21,7 +21,7 @@ struct WrittenLink {
 WrittenLink read_written_link(const LabReading& reading, const YamlValue& node, const std::string& path) {
     const Section section(kLinkSchema, node, path, reading.sink, reading.link_template);
     WrittenLink out;
-    out.properties = read_link_properties(section, reading.sink);
+    out.properties = read_link_properties(reading, section);
     if (node.kind != YamlKind::Map) {
         if (node.kind == YamlKind::Null) report_wrong_shape(node, path, "a map with 'a' and 'b'", reading.sink);
         return out;
@@ -121,12 +121,18 @@ void adjust_link(LabReading& reading, const CableIndex& cables, WrittenLink& wri
 
 }  // namespace
 
-LinkSpec read_link_properties(const Section& section, DiagnosticSink& sink) {
+LinkSpec read_link_properties(const LabReading& reading, const Section& section) {
     LinkSpec link;
     if (section.has("rate")) link.rate = section.rate("rate");
     link.length = section.length("length");
+    if (section.has("delay")) link.delay = section.time("delay");
+    if (section.writes("delay") && section.writes("length")) {
+        reading.sink.add(section.position("delay"), section.path("delay"), "both 'length' and 'delay' are given",
+                         "either 'length' or 'delay'");
+    }
+    refuse_in_lab(reading, section, {"delay"});
     if (const YamlValue* faults = section.node("faults")) {
-        link.faults = read_faults(*faults, section.path("faults"), sink);
+        link.faults = read_faults(*faults, section.path("faults"), reading.sink);
     }
     link.path = section.path();
     link.position = section.position();

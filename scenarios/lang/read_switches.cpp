@@ -17,6 +17,10 @@ SwitchSpec read_switch(const LabReading& reading, const NamedPart& part) {
     out.latency = section.time("latency");
     out.forwarding = section.text("forwarding") == "cut-through" ? Forwarding::CutThrough : Forwarding::StoreAndForward;
     out.buffer = section.size("buffer");
+    out.queueing = read_queueing(section, reading.sink);
+    refuse_in_lab(reading, section,
+                  {"cell", "alpha", "a_shift", "pfc", "ecn", "scheduler", "dscp_map", "pcp_map", "load_balancing",
+                   "flowlet_gap", "trimming", "int", "vl_buffer", "vl_arbitration", "sl2vl", "fecn", "path_policy"});
     out.path = part.path;
     out.position = part.name_position;
     return out;
@@ -33,6 +37,10 @@ void read_switches(LabReading& reading, const YamlValue& node, const std::string
         if (is_name(made.name)) reading.lab.switches.push_back(std::move(made));
     }
     if (reading.sink.count() != errors_before) reading.names_are_complete = false;
+}
+
+SwitchSpec read_template_switch(const LabReading& reading) {
+    return read_switch(reading, {"", reading.position, &null_value(), child_path(reading.path, "switch")});
 }
 
 int LabReading::add_switch(std::string_view name) {

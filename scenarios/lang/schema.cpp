@@ -40,6 +40,10 @@ std::string expected_kind(const Field& field) {
             return expected_quantity(QuantityKind::Length);
         case FieldKind::Probability:
             return "a probability such as '1e-5' or '0.1 %'";
+        case FieldKind::Number:
+            return "a number such as '0.8' or '1/256'";
+        case FieldKind::Integers:
+            return "a whole number or a list of them";
         case FieldKind::Ipv4:
             return "an IPv4 address such as '10.0.0.1'";
         case FieldKind::Mac:
@@ -73,11 +77,12 @@ std::vector<std::string_view> ComponentSchema::keys() const {
 
 std::string expected_value(const Field& field) {
     const std::string kind = expected_kind(field);
+    const std::string words = field.words.empty() ? "" : ", or " + one_of(field.words);
     if (!field.least.empty() && !field.most.empty())
-        return fmt::format("{} from {} to {}", kind, field.least, field.most);
-    if (!field.least.empty()) return fmt::format("{}, at least {}", kind, field.least);
-    if (!field.most.empty()) return fmt::format("{}, at most {}", kind, field.most);
-    return kind;
+        return fmt::format("{} from {} to {}{}", kind, field.least, field.most, words);
+    if (!field.least.empty()) return fmt::format("{}, at least {}{}", kind, field.least, words);
+    if (!field.most.empty()) return fmt::format("{}, at most {}{}", kind, field.most, words);
+    return kind + words;
 }
 
 }  // namespace simverbs::scenarios

@@ -21,6 +21,8 @@ enum class FieldKind {
     Time,
     Length,
     Probability,  ///< 0…1 or a percentage
+    Number,       ///< a number that measures nothing: 0.8, 1e-3, 1/256
+    Integers,     ///< one or a list of whole numbers
     Ipv4,         ///< 10.0.0.1
     Mac,          ///< 02:00:00:00:00:01
     Guid,         ///< 0x0002c90300a0b1c2 or 0002:c903:00a0:b1c2
@@ -30,6 +32,17 @@ enum class FieldKind {
 };
 
 struct ComponentSchema;
+
+/// The forms in which a Structure may be written; a JSON Schema is made from them. Any of these, or'ed.
+enum StructureForm : unsigned {
+    kFormNumber = 1U << 0U,     ///< a whole number
+    kFormText = 1U << 1U,       ///< a name or another text
+    kFormTexts = 1U << 2U,      ///< a list of texts
+    kFormList = 1U << 3U,       ///< a list of `component` (or of `variants`)
+    kFormMap = 1U << 4U,        ///< one `component` (or one of `variants`)
+    kFormNamedMap = 1U << 5U,   ///< a map from names to `component`
+    kFormValuesMap = 1U << 6U,  ///< a map from names to single values or lists of them
+};
 
 /// One key of a component. Defaults and limits are written as a user would write them and read by the same code.
 struct Field {
@@ -44,6 +57,10 @@ struct Field {
     std::string_view shape = {};                 ///< of a Structure, for messages and the manual
     std::string_view default_note = {};          ///< in the manual instead of default_text, where it depends
     bool required = false;
+    std::span<const std::string_view> words = {};  ///< of a quantity: words that may stand instead ("auto")
+    unsigned forms = 0;                            ///< of a Structure: StructureForm
+    /// Of a Structure: the components that its `kind` chooses from, or nullptr.
+    std::span<const ComponentSchema* const> (*variants)() noexcept = nullptr;
 };
 
 /// One component: its name in the manual, what it is, its keys.

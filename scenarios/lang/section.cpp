@@ -75,6 +75,8 @@ void Section::check_entry(const YamlEntry& entry, DiagnosticSink& sink) {
         }
     } else if (field->kind == FieldKind::Choices && value.kind == YamlKind::Sequence) {
         check_choices(*field, value, sink);
+    } else if (field->kind == FieldKind::Integers && value.kind == YamlKind::Sequence) {
+        check_integers(*field, value, sink);
     } else if (value.kind != YamlKind::Scalar) {
         report_wrong_shape(value, entry_path, expected_value(*field), sink);
     } else if (auto read = read_field_value(*field, value.text, value.position, entry_path, sink)) {
@@ -102,6 +104,20 @@ void Section::check_choices(const Field& field, const YamlValue& value, Diagnost
     values_[std::string(field.key)] = std::move(chosen);
 }
 
+void Section::check_integers(const Field& field, const YamlValue& value, DiagnosticSink& sink) {
+    std::vector<int64_t> numbers;
+    for (std::size_t i = 0; i < value.items.size(); ++i) {
+        const YamlValue& item = *value.items[i];
+        const std::string where = item_path(path(field.key), i);
+        if (item.kind != YamlKind::Scalar) {
+            report_wrong_shape(item, where, expected_value(field), sink);
+        } else if (auto read = read_field_value(field, item.text, item.position, where, sink)) {
+            numbers.push_back(std::get<std::vector<int64_t>>(*read).front());
+        }
+    }
+    values_[std::string(field.key)] = std::move(numbers);
+}
+
 void Section::check_required(DiagnosticSink& sink) const {
     for (const Field& field : schema_->fields) {
         if (!field.required) continue;
@@ -122,18 +138,24 @@ const FieldValue* Section::find(std::string_view key) const {
     return base_ != nullptr ? base_->find(key) : nullptr;
 }
 
+std::optional<FieldValue> Section::value(std::string_view key) const {
+    if (const FieldValue* written = find(key)) return *written;
+    const Field& field = *schema_->find(key);
+    if (field.default_text.empty()) return std::nullopt;
+    DiagnosticSink table_errors;
+    auto from_table = read_field_value(field, field.default_text, {}, path_, table_errors);
+    SIM_CHECK(from_table.has_value());
+    return from_table;
+}
+
 template <typename T>
 T Section::value_of(std::string_view key) const {
-    if (const FieldValue* value = find(key)) {
-        SIM_CHECK(std::holds_alternative<T>(*value));
-        return std::get<T>(*value);
-    }
-    const Field& field = *schema_->find(key);
-    if (field.default_text.empty()) return T{};
-    DiagnosticSink table_errors;
-    const auto value = read_field_value(field, field.default_text, {}, path_, table_errors);
-    SIM_CHECK(value.has_value() && std::holds_alternative<T>(*value));
-    return std::get<T>(*value);
+    const std::optional<FieldValue> found = value(key);
+    if (!found) return T{};
+    // A word stands instead of a quantity.
+    if (!schema_->find(key)->words.empty() && !std::holds_alternative<T>(*found)) return T{};
+    SIM_CHECK(std::holds_alternative<T>(*found));
+    return std::get<T>(*found);
 }
 
 bool Section::has(std::string_view key) const {
@@ -155,6 +177,15 @@ bool Section::flag(std::string_view key) const {
 }
 double Section::probability(std::string_view key) const {
     return value_of<double>(key);
+}
+double Section::number(std::string_view key) const {
+    return value_of<double>(key);
+}
+std::vector<int64_t> Section::integers(std::string_view key) const {
+    return value_of<std::vector<int64_t>>(key);
+}
+std::string Section::word(std::string_view key) const {
+    return value_of<std::string>(key);
 }
 std::vector<std::string> Section::choices(std::string_view key) const {
     return value_of<std::vector<std::string>>(key);
@@ -180,6 +211,22 @@ const YamlValue* Section::node(std::string_view key) const {
     const auto found = nodes_.find(key);
     if (found != nodes_.end()) return found->second;
     return base_ != nullptr ? base_->node(key) : nullptr;
+}
+
+const YamlValue* Section::own_node(std::string_view key) const {
+    const auto found = nodes_.find(key);
+    return found != nodes_.end() ? found->second : nullptr;
+}
+
+InheritedSection::InheritedSection(const ComponentSchema& schema, const Section& parent, std::string_view key,
+                                   DiagnosticSink& sink)
+    : base_(parent.base() != nullptr ? std::make_unique<InheritedSection>(schema, *parent.base(), key, sink) : nullptr),
+      section_(schema, parent.own_node(key) != nullptr ? *parent.own_node(key) : null_value(),
+               child_path(parent.path(), key), sink, base_ ? &base_->section_ : nullptr) {}
+
+const YamlValue& null_value() noexcept {
+    static const YamlValue kNull;
+    return kNull;
 }
 
 SourcePosition Section::position(std::string_view key) const {

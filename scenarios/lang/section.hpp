@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +39,11 @@ class Section {
     [[nodiscard]] int64_t integer(std::string_view key) const;
     [[nodiscard]] bool flag(std::string_view key) const;
     [[nodiscard]] double probability(std::string_view key) const;
+    [[nodiscard]] double number(std::string_view key) const;
     [[nodiscard]] std::vector<std::string> choices(std::string_view key) const;
+    [[nodiscard]] std::vector<int64_t> integers(std::string_view key) const;
+    /// The word that stands instead of a quantity (Field::words), or "".
+    [[nodiscard]] std::string word(std::string_view key) const;
     [[nodiscard]] GidBytes gid(std::string_view key) const;
     [[nodiscard]] sim::BitRate rate(std::string_view key) const;
     [[nodiscard]] sim::ByteCount size(std::string_view key) const;
@@ -46,16 +52,24 @@ class Section {
     /// The tree of a Section or Structure key as written (here or in a base section), or nullptr.
     [[nodiscard]] const YamlValue* node(std::string_view key) const;
 
+    /// The same, but only if it is written in this very map.
+    [[nodiscard]] const YamlValue* own_node(std::string_view key) const;
+    [[nodiscard]] const Section* base() const noexcept { return base_; }
+
     /// Where the value of `key` stands; of an absent one, where this map stands.
     [[nodiscard]] SourcePosition position(std::string_view key) const;
     [[nodiscard]] const SourcePosition& position() const noexcept { return position_; }
     /// The path of this map; of a key: in the map that writes it.
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
     [[nodiscard]] std::string path(std::string_view key) const;
+    [[nodiscard]] const ComponentSchema& schema() const noexcept { return *schema_; }
+    /// The value that a getter would give; nullopt where the file says nothing and the table has no default.
+    [[nodiscard]] std::optional<FieldValue> value(std::string_view key) const;
 
   private:
     void check_entry(const YamlEntry& entry, DiagnosticSink& sink);
     void check_choices(const Field& field, const YamlValue& value, DiagnosticSink& sink);
+    void check_integers(const Field& field, const YamlValue& value, DiagnosticSink& sink);
     void check_required(DiagnosticSink& sink) const;
     [[nodiscard]] const FieldValue* find(std::string_view key) const;
     template <typename T>
@@ -69,6 +83,21 @@ class Section {
     std::map<std::string, FieldValue, std::less<>> values_;
     std::map<std::string, const YamlValue*, std::less<>> nodes_;
 };
+
+/// The map at `key` of a section, each of whose keys is inherited by itself from the same map of the section's base.
+class InheritedSection {
+  public:
+    InheritedSection(const ComponentSchema& schema, const Section& parent, std::string_view key, DiagnosticSink& sink);
+    const Section& operator*() const noexcept { return section_; }
+    const Section* operator->() const noexcept { return &section_; }
+
+  private:
+    std::unique_ptr<const InheritedSection> base_;
+    Section section_;
+};
+
+/// A Null, to stand for an absent map.
+[[nodiscard]] const YamlValue& null_value() noexcept;
 
 /// "parent.key", or "key" at the top.
 [[nodiscard]] std::string child_path(const std::string& parent, std::string_view key);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <utility>
@@ -74,14 +75,20 @@ void generate_single_switch(LabReading& reading, const Section& section) {
     }
 }
 
-constexpr std::array<TopologyGenerator, 3> kGenerators{{
+constexpr std::array<TopologyGenerator, 3> kLabGenerators{{
     {"single_switch", &kSingleSwitchSchema, &generate_single_switch},
     {"back_to_back", &kBackToBackSchema, &generate_back_to_back},
     {"explicit", &kExplicitSchema, nullptr},
 }};
 
+std::vector<TopologyGenerator> made_generator_list() {
+    std::vector<TopologyGenerator> list(kLabGenerators.begin(), kLabGenerators.end());
+    list.insert(list.end(), fabric_generators().begin(), fabric_generators().end());
+    return list;
+}
+
 const TopologyGenerator* find_generator(std::string_view kind) noexcept {
-    for (const TopologyGenerator& generator : kGenerators) {
+    for (const TopologyGenerator& generator : topology_generators()) {
         if (generator.kind == kind) return &generator;
     }
     return nullptr;
@@ -93,7 +100,8 @@ const TopologyGenerator* read_kind(const LabReading& reading, const YamlValue& n
     const YamlValue* kind = is_map ? node.find("kind") : &node;
     std::string all;
     std::vector<std::string_view> kinds;
-    for (const TopologyGenerator& generator : kGenerators) {
+    for (const TopologyGenerator& generator : topology_generators()) {
+        if (generator.is_fabric() && reading.level == LanguageLevel::Lab) continue;
         kinds.push_back(generator.kind);
         all += (all.empty() ? "one of " : ", ") + std::string(generator.kind);
     }
@@ -106,44 +114,84 @@ const TopologyGenerator* read_kind(const LabReading& reading, const YamlValue& n
         return nullptr;
     }
     const TopologyGenerator* generator = find_generator(kind->text);
-    if (generator == nullptr) {
+    if (generator == nullptr || std::find(kinds.begin(), kinds.end(), generator->kind) == kinds.end()) {
         reading.sink.add(kind->position, is_map ? child_path(path, "kind") : path,
-                         in_quotes(kind->text) + " is not a topology", all, did_you_mean(kind->text, kinds));
+                         in_quotes(kind->text) + " is not a topology" + (generator != nullptr ? " of a lab" : ""), all,
+                         did_you_mean(kind->text, kinds));
+        return nullptr;
     }
     return generator;
+}
+
+/// `topology: x` stands for `topology: {kind: x}`.
+YamlPtr map_with_kind(const YamlValue& node, const TopologyGenerator& generator) {
+    auto map = std::make_shared<YamlValue>(node);
+    if (map->kind == YamlKind::Map) return map;
+    auto kind = std::make_shared<YamlValue>(node);
+    kind->kind = YamlKind::Scalar;
+    kind->text = generator.kind;
+    map->kind = YamlKind::Map;
+    map->entries.push_back({"kind", map->position, std::move(kind)});
+    return map;
+}
+
+void read_fabric(LabReading& reading, const Section& section) {
+    TopologySpec& topology = reading.topology;
+    topology.is_fabric = true;
+    topology.values = Values(section);
+    topology.host_count = reading.generator->count_hosts(section, reading.sink);
+    topology.switch_ = read_template_switch(reading);
+    topology.link = reading.default_link;
+    if (!section.schema().find("file") || !section.has("file")) return;
+    CheckedValue file = *topology.values.find("file");
+    file.value = read_file_name(section.text("file"), section.position("file"), section.path("file"), reading.sink);
+    topology.values.set("file", std::move(file));
 }
 
 }  // namespace
 
 std::span<const TopologyGenerator> topology_generators() noexcept {
-    return kGenerators;
+    static const std::vector<TopologyGenerator> kList = made_generator_list();
+    return kList;
 }
 
-bool generate_topology(LabReading& reading, const YamlValue* node, const std::string& path, bool has_links) {
+std::span<const ComponentSchema* const> topology_schemas() noexcept {
+    static const std::vector<const ComponentSchema*> kList = [] {
+        std::vector<const ComponentSchema*> list;
+        for (const TopologyGenerator& generator : topology_generators()) list.push_back(generator.schema);
+        return list;
+    }();
+    return kList;
+}
+
+void choose_topology(LabReading& reading, const YamlValue* node, const std::string& path, bool has_links) {
     const std::string_view default_kind = has_links ? "explicit" : "single_switch";
-    const TopologyGenerator* generator =
-        node != nullptr ? read_kind(reading, *node, path) : find_generator(default_kind);
+    reading.generator = node != nullptr ? read_kind(reading, *node, path) : find_generator(default_kind);
     reading.topology_path = path;
     reading.topology_position = node != nullptr ? node->position : reading.position;
-    reading.lab.topology = generator != nullptr ? generator->kind : default_kind;
-    if (generator == nullptr) {
+    reading.lab.topology = reading.generator != nullptr ? reading.generator->kind : default_kind;
+    reading.topology.kind = reading.lab.topology;
+    reading.topology.path = path;
+    reading.topology.position = reading.topology_position;
+    if (reading.generator == nullptr) {
         // The links would be compared with a wiring that nobody knows.
         reading.names_are_complete = false;
+        return;
+    }
+    reading.topology_node = map_with_kind(node != nullptr ? *node : null_value(), *reading.generator);
+}
+
+bool generate_topology(LabReading& reading) {
+    if (reading.generator == nullptr) return true;
+    const Section section(*reading.generator->schema, *reading.topology_node, reading.topology_path, reading.sink);
+    if (reading.generator->is_fabric()) {
+        read_fabric(reading, section);
         return true;
     }
-    // `topology: x` stands for `topology: {kind: x}`.
-    YamlValue kind_only = node != nullptr ? *node : null_value();
-    if (kind_only.kind != YamlKind::Map) {
-        auto kind = std::make_shared<YamlValue>(kind_only);
-        kind->kind = YamlKind::Scalar;
-        kind->text = generator->kind;
-        kind_only.kind = YamlKind::Map;
-        kind_only.entries.push_back({"kind", kind_only.position, std::move(kind)});
-    }
-    const Section section(*generator->schema, kind_only, path, reading.sink);
-    if (generator->generate == nullptr) return false;
+    reading.topology.values = Values(section);
+    if (reading.generator->generate == nullptr) return false;
     // A host that is missing because it is wrong must not cause a second report.
-    if (reading.names_are_complete) generator->generate(reading, section);
+    if (reading.names_are_complete) reading.generator->generate(reading, section);
     return true;
 }
 

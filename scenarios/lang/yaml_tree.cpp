@@ -47,7 +47,7 @@ class TreeBuilder : public YAML::EventHandler {
     void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   const std::string& text) override {
         check_tag(mark, tag);
-        add_leaf(mark, anchor, YamlKind::Scalar, text);
+        add_leaf(mark, anchor, YamlKind::Scalar, text, tag == "!");
     }
 
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -100,9 +100,11 @@ class TreeBuilder : public YAML::EventHandler {
         return value;
     }
 
-    void add_leaf(const YAML::Mark& mark, YAML::anchor_t anchor, YamlKind kind, const std::string& text) {
+    void add_leaf(const YAML::Mark& mark, YAML::anchor_t anchor, YamlKind kind, const std::string& text,
+                  bool is_quoted = false) {
         auto leaf = made(mark, kind);
         leaf->text = text;
+        leaf->is_quoted = is_quoted;
         if (anchor != 0) anchors_[anchor] = leaf;
         attach(leaf, leaf->position);
     }

@@ -33,6 +33,7 @@ struct YamlValue {
     YamlKind kind = YamlKind::Null;
     SourcePosition position;
     std::string text;                ///< of a Scalar
+    bool is_quoted = false;          ///< of a Scalar: not plain, so that its text does not begin at its position
     std::vector<YamlPtr> items;      ///< of a Sequence
     std::vector<YamlEntry> entries;  ///< of a Map, in the file's order, keys distinct
     std::size_t weight = 1;          ///< values in this subtree, aliases followed

@@ -95,6 +95,8 @@ TEST(Schemas, EveryFieldIsNamedOnceAndExplained) {
             const bool is_choice = field.kind == FieldKind::Choice || field.kind == FieldKind::Choices;
             EXPECT_EQ(is_choice, !field.choices.empty()) << schema->name << '.' << field.key;
             EXPECT_EQ(field.kind == FieldKind::Structure, !field.shape.empty()) << schema->name << '.' << field.key;
+            EXPECT_EQ(field.kind == FieldKind::Section, field.component != nullptr && field.forms == 0) << field.key;
+            EXPECT_EQ(field.kind == FieldKind::Structure, field.forms != 0) << schema->name << '.' << field.key;
         }
     }
 }

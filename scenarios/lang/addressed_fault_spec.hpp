@@ -1,0 +1,57 @@
+// Faults of a scenario, each with a name and a place: what goes wrong, where, and for which packets or when.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "scenarios/lang/lab_spec.hpp"
+#include "scenarios/lang/place_ref.hpp"
+#include "sim/sim_time.hpp"
+
+namespace simverbs::scenarios {
+
+enum class AddressedFaultKind { Drop, Corrupt, Duplicate, Delay, Reorder, EcnMark, Down, Flap, PauseStorm, Kill };
+enum class KillTarget { Host, Nic, Switch, Port };
+
+/// Packets by what stands in their headers; absent members match everything.
+struct PacketMatch {
+    std::optional<int64_t> qpn;
+    std::optional<int64_t> psn;
+    std::optional<int64_t> flow;       ///< number of the flow in the run
+    std::optional<int64_t> iteration;  ///< the i-th packet that matches the rest, from 1 (2: its first retransmission)
+    std::string opcode;                ///< "RDMA_WRITE_FIRST"; "": any
+};
+
+/// Which packets of a link a fault hits: exactly one of the first four. Each direction counts and draws for itself.
+struct PacketTrigger {
+    std::optional<int64_t> packet;  ///< only this one, from 1
+    std::optional<int64_t> every;   ///< every, 2·every, 3·every, …
+    std::optional<double> probability;
+    std::optional<PacketMatch> match;
+    std::optional<int64_t> most;  ///< at most that many
+};
+
+struct AddressedFaultSpec {
+    std::string name;  ///< distinct in the scenario
+    AddressedFaultKind kind = AddressedFaultKind::Drop;
+    std::optional<LinkRef> link;  ///< of all kinds but Kill
+    FaultDirection direction = FaultDirection::Both;
+    PacketTrigger trigger;                     ///< of the packet faults
+    sim::SimTime by;                           ///< Delay
+    int behind = 0;                            ///< Reorder
+    sim::SimTime from;                         ///< packet faults, Down, Flap, PauseStorm: not before
+    sim::SimTime until = sim::SimTime::max();  ///< … and not at or after
+    sim::SimTime period;                       ///< Flap: from one going down to the next
+    sim::SimTime down_time;                    ///< Flap: how long it is down each time
+    std::optional<int64_t> count;              ///< Flap: how often; absent: until `until`
+    int priority = 3;                          ///< PauseStorm
+    KillTarget target = KillTarget::Host;      ///< Kill
+    std::optional<PlaceRef> victim;            ///< Kill
+    sim::SimTime at;                           ///< Kill
+    bool must_fire = true;  ///< one that never fires fails the scenario; false if an expectation says that it does not
+    std::string path;
+    SourcePosition position;
+};
+
+}  // namespace simverbs::scenarios

@@ -1,0 +1,311 @@
+#include "scenarios/lang/expectation_parser.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include "scenarios/lang/did_you_mean.hpp"
+#include "scenarios/lang/quantity.hpp"
+#include "scenarios/lang/scenario_schemas.hpp"
+
+namespace simverbs::scenarios {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Comparison>, 6> kComparisons{{{"<", Comparison::Less},
+                                                                               {"<=", Comparison::LessOrEqual},
+                                                                               {">", Comparison::Greater},
+                                                                               {">=", Comparison::GreaterOrEqual},
+                                                                               {"==", Comparison::Equal},
+                                                                               {"!=", Comparison::NotEqual}}};
+constexpr std::string_view kExpectedComparison = "a comparison: <, <=, >, >=, == or !=";
+
+constexpr std::array<std::string_view, 9> kKeywords{"of",       "within", "from",  "until", "fired",
+                                                    "complete", "times",  "never", "-"};
+
+std::string expected_of(MetricUnit unit) {
+    switch (unit) {
+        case MetricUnit::Count:
+            return "a whole number";
+        case MetricUnit::Number:
+            return "a number such as '9.5', without a unit";
+        case MetricUnit::Ratio:
+            return "a share such as '97 %' or '0.97'";
+        case MetricUnit::Time:
+            return expected_quantity(QuantityKind::Time);
+        case MetricUnit::Size:
+            return expected_quantity(QuantityKind::Size);
+        case MetricUnit::Rate:
+            return expected_quantity(QuantityKind::Rate);
+    }
+    return "";
+}
+
+template <typename T>
+std::variant<double, QuantityError> as_double(std::variant<T, QuantityError> parsed) {
+    if (auto* error = std::get_if<QuantityError>(&parsed)) return std::move(*error);
+    return static_cast<double>(std::get<T>(parsed));
+}
+
+std::variant<double, QuantityError> parse_unit(MetricUnit unit, std::string_view text) {
+    switch (unit) {
+        case MetricUnit::Count:
+            return as_double(parse_integer(text));
+        case MetricUnit::Number:
+            return parse_number(text);
+        case MetricUnit::Ratio:
+            return parse_probability(text);
+        case MetricUnit::Time:
+            return as_double(parse_quantity(QuantityKind::Time, text));
+        case MetricUnit::Size:
+            return as_double(parse_quantity(QuantityKind::Size, text));
+        case MetricUnit::Rate:
+            return as_double(parse_quantity(QuantityKind::Rate, text));
+    }
+    return QuantityError{};
+}
+
+bool begins_with_digit(std::string_view text) noexcept {
+    return !text.empty() &&
+           (std::isdigit(static_cast<unsigned char>(text[0])) != 0 || text[0] == '.' || text[0] == '-');
+}
+
+}  // namespace
+
+ExpectationParser::ExpectationParser(const ScenarioReading& reading, std::string_view text, SourcePosition position,
+                                     std::string path)
+    : reading_(reading),
+      text_(text),
+      position_(std::move(position)),
+      path_(std::move(path)),
+      tokens_(expectation_tokens(text)) {}
+
+const ExpectationToken& ExpectationParser::peek(std::size_t ahead) const {
+    return tokens_[std::min(next_ + ahead, tokens_.size() - 1)];
+}
+
+const ExpectationToken& ExpectationParser::take() {
+    const ExpectationToken& token = peek();
+    next_ = std::min(next_ + 1, tokens_.size() - 1);
+    return token;
+}
+
+bool ExpectationParser::is_word(std::string_view word, std::size_t ahead) const {
+    return peek(ahead).kind == TokenKind::Word && peek(ahead).text == word;
+}
+
+bool ExpectationParser::take_word(std::string_view word) {
+    if (!is_word(word)) return false;
+    take();
+    return true;
+}
+
+SourcePosition ExpectationParser::position_of(const ExpectationToken& token) const {
+    SourcePosition position = position_;
+    if (position.line > 0) position.column += static_cast<int>(token.offset);
+    return position;
+}
+
+PlaceRef ExpectationParser::place(const ExpectationToken& token) const {
+    return {token.text, path_, position_of(token)};
+}
+
+std::nullopt_t ExpectationParser::wrong(const ExpectationToken& token, std::string problem, std::string expected,
+                                        std::string hint) const {
+    reading_.sink.add(position_of(token), path_, std::move(problem), std::move(expected), std::move(hint));
+    return std::nullopt;
+}
+
+std::nullopt_t ExpectationParser::unexpected(std::string expected) const {
+    const ExpectationToken& token = peek();
+    return wrong(
+        token,
+        token.kind == TokenKind::End ? "the statement ends too early" : in_quotes(token.text) + " cannot stand here",
+        std::move(expected));
+}
+
+std::optional<ExpectationSpec> ExpectationParser::parse() {
+    if (peek().kind == TokenKind::End) {
+        return wrong(peek(), "is empty", "a statement such as 'fct.slowdown.p99 of websearch < 10'");
+    }
+    auto parsed = statement();
+    if (!parsed) return std::nullopt;
+    if (peek().kind != TokenKind::End) return unexpected("the end of the statement");
+    return ExpectationSpec{text_, text_, std::move(*parsed), path_, position_};
+}
+
+std::optional<ExpectationParser::Statement> ExpectationParser::statement() {
+    if (take_word("never")) return never_statement();
+    if (is_word("fault")) return fault_statement();
+    if (is_word("all")) return completion_statement();
+    return comparison_statement();
+}
+
+std::optional<ExpectationParser::Statement> ExpectationParser::never_statement() {
+    const ExpectationToken& event = peek();
+    auto expression = metric_expression();
+    if (!expression) return std::nullopt;
+    if (expression->metric->unit != MetricUnit::Count) {
+        return wrong(event, fmt::format("'{}' is not a number of events", expression->metric->name),
+                     "a count such as 'drops' or 'timeouts' after 'never'");
+    }
+    return MetricExpectation{std::move(*expression), Comparison::Equal, ExpectedValue{MetricUnit::Count, 0, 0}};
+}
+
+std::optional<ExpectationParser::Statement> ExpectationParser::fault_statement() {
+    take();
+    const ExpectationToken name = peek();
+    if (name.kind != TokenKind::Word && name.kind != TokenKind::Quoted) return unexpected("the name of a fault");
+    take();
+    std::vector<std::string_view> names;
+    std::string all;
+    for (const AddressedFaultSpec& fault : reading_.spec.faults) {
+        names.push_back(fault.name);
+        all += (all.empty() ? "one of " : ", ") + fault.name;
+    }
+    const bool is_known = std::find(names.begin(), names.end(), name.text) != names.end();
+    if (!is_known && reading_.fault_names_are_complete) {
+        return wrong(name, fmt::format("there is no fault {}", in_quotes(name.text)),
+                     names.empty() ? "the scenario's `faults` to have it" : all, did_you_mean(name.text, names));
+    }
+    FaultExpectation out{name.text, true, std::nullopt};
+    out.has_fired = !take_word("never");
+    if (!take_word("fired")) return unexpected(out.has_fired ? "'fired' or 'never fired'" : "'fired'");
+    if (!out.has_fired || peek().kind == TokenKind::End) return out;
+    const ExpectationToken count = peek();
+    const auto times = parse_integer(count.text);
+    const auto* number = std::get_if<int64_t>(&times);
+    if (number == nullptr || *number < 1) return unexpected("a number of times, or the end of the statement");
+    take();
+    out.times = *number;
+    if (!take_word("times") && !take_word("time")) return unexpected("'times'");
+    return out;
+}
+
+std::optional<ExpectationParser::Statement> ExpectationParser::completion_statement() {
+    take();
+    if (!take_word("flows")) return unexpected("'flows' after 'all'");
+    CompletionExpectation out;
+    if (take_word("of")) {
+        static constexpr MetricInfo kCompletion{"completion", MetricUnit::Count,
+                                                SelectorSet(SelectorKind::Group, SelectorKind::Flow), "", "of flows"};
+        auto selected = selector(&kCompletion);
+        if (!selected) return std::nullopt;
+        out.selector = std::move(*selected);
+    }
+    if (!take_word("complete")) return unexpected("'complete'");
+    if (!take_word("within")) return out;
+    out.within = time();
+    if (!out.within) return std::nullopt;
+    return out;
+}
+
+std::optional<ExpectationParser::Statement> ExpectationParser::comparison_statement() {
+    auto left = metric_expression();
+    if (!left) return std::nullopt;
+    const ExpectationToken sign = peek();
+    const auto found =
+        std::find_if(kComparisons.begin(), kComparisons.end(), [&](const auto& row) { return row.first == sign.text; });
+    if (sign.kind != TokenKind::Operator || found == kComparisons.end()) {
+        return unexpected(std::string(kExpectedComparison));
+    }
+    take();
+    MetricExpectation out{std::move(*left), found->second, ExpectedValue{}};
+    const ExpectationToken& first = peek();
+    if (first.kind == TokenKind::Word && !begins_with_digit(first.text)) {
+        auto right = metric_expression();
+        if (!right) return std::nullopt;
+        if (right->metric->unit != out.left.metric->unit) {
+            return wrong(first,
+                         fmt::format("'{}' and '{}' cannot be compared", out.left.metric->name, right->metric->name),
+                         "metrics of the same unit");
+        }
+        out.right = std::move(*right);
+        return out;
+    }
+    auto value = value_of(out.left.metric->unit, out.left.metric->name);
+    if (!value || !tolerance(*value, out.comparison)) return std::nullopt;
+    out.right = *value;
+    return out;
+}
+
+std::string ExpectationParser::quantity_text() {
+    std::string text = take().text;
+    const ExpectationToken& next = peek();
+    const bool is_unit = next.kind == TokenKind::Word && !begins_with_digit(next.text) &&
+                         std::find(kKeywords.begin(), kKeywords.end(), next.text) == kKeywords.end();
+    if (is_unit) text += " " + take().text;
+    return text;
+}
+
+std::optional<ExpectedValue> ExpectationParser::value_of(MetricUnit unit, std::string_view metric) {
+    const ExpectationToken first = peek();
+    if (first.kind != TokenKind::Word) return unexpected(expected_of(unit));
+    auto parsed = parse_unit(unit, quantity_text());
+    if (auto* error = std::get_if<QuantityError>(&parsed)) {
+        return wrong(first, std::move(error->problem), fmt::format("for '{}' {}", metric, expected_of(unit)),
+                     std::move(error->hint));
+    }
+    return ExpectedValue{unit, std::get<double>(parsed), 0};
+}
+
+bool ExpectationParser::tolerance(ExpectedValue& value, Comparison comparison) {
+    const ExpectationToken sign = peek();
+    if (sign.kind != TokenKind::Operator || sign.text != "±") return true;
+    take();
+    if (comparison != Comparison::Equal) {
+        wrong(sign, "a tolerance belongs to an equality", "'== VALUE ± SHARE'");
+        return false;
+    }
+    const auto share = value_of(MetricUnit::Ratio, "±");
+    if (share) value.tolerance = share->value;
+    return share.has_value();
+}
+
+std::optional<sim::SimTime> ExpectationParser::time() {
+    const ExpectationToken first = peek();
+    if (first.kind != TokenKind::Word) return unexpected(expected_quantity(QuantityKind::Time));
+    auto parsed = parse_quantity(QuantityKind::Time, quantity_text());
+    if (auto* error = std::get_if<QuantityError>(&parsed)) {
+        return wrong(first, std::move(error->problem), expected_quantity(QuantityKind::Time), std::move(error->hint));
+    }
+    return sim::SimTime::ps(std::get<int64_t>(parsed));
+}
+
+std::optional<ExpectationSpec> parse_expectation(const ScenarioReading& reading, std::string_view text,
+                                                 const SourcePosition& position, const std::string& path) {
+    return ExpectationParser(reading, text, position, path).parse();
+}
+
+void read_expectations(ScenarioReading& reading, const Section& scenario) {
+    const std::vector<YamlPtr> items = read_list(scenario, "expectations", reading.sink);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const YamlValue& item = *items[i];
+        const std::string path = item_path(scenario.path("expectations"), i);
+        const bool is_map = item.kind == YamlKind::Map;
+        if (!is_map && item.kind != YamlKind::Scalar) {
+            report_wrong_shape(item, path, "a statement such as 'fct.slowdown.p99 of websearch < 10'", reading.sink);
+            continue;
+        }
+        std::optional<Section> section;
+        if (is_map) section.emplace(kExpectationSchema, item, path, reading.sink);
+        const YamlValue* written = is_map ? item.find("expect") : &item;
+        if (written == nullptr || written->kind != YamlKind::Scalar) continue;
+        SourcePosition position = written->position;
+        if (written->is_quoted && position.line > 0) ++position.column;
+        auto spec = parse_expectation(reading, written->text, position, section ? section->path("expect") : path);
+        if (!spec) continue;
+        if (section && section->has("name")) spec->name = section->text("name");
+        if (const auto* claim = std::get_if<FaultExpectation>(&spec->statement); claim && !claim->has_fired) {
+            for (AddressedFaultSpec& fault : reading.spec.faults) {
+                if (fault.name == claim->fault) fault.must_fire = false;
+            }
+        }
+        reading.spec.expectations.push_back(std::move(*spec));
+    }
+}
+
+}  // namespace simverbs::scenarios

@@ -1,0 +1,238 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "scenarios/lang/lab_schemas.hpp"
+#include "scenarios/lang/scenario_reading.hpp"
+#include "scenarios/lang/scenario_schemas.hpp"
+
+namespace simverbs::scenarios {
+
+namespace {
+
+struct FaultKeyRow {
+    std::string_view key;
+    AddressedFaultKind kind;
+    const ComponentSchema* schema;
+    bool hits_packets;
+};
+const std::array<FaultKeyRow, 10> kFaultKeys{{
+    {"drop", AddressedFaultKind::Drop, &kPacketFaultSchema, true},
+    {"corrupt", AddressedFaultKind::Corrupt, &kPacketFaultSchema, true},
+    {"duplicate", AddressedFaultKind::Duplicate, &kPacketFaultSchema, true},
+    {"delay", AddressedFaultKind::Delay, &kPacketDelaySchema, true},
+    {"reorder", AddressedFaultKind::Reorder, &kPacketReorderSchema, true},
+    {"ecn_mark", AddressedFaultKind::EcnMark, &kPacketFaultSchema, true},
+    {"down", AddressedFaultKind::Down, &kDownSchema, false},
+    {"flap", AddressedFaultKind::Flap, &kFlapSchema, false},
+    {"pause_storm", AddressedFaultKind::PauseStorm, &kPauseStormSchema, false},
+    {"kill", AddressedFaultKind::Kill, &kKillSchema, false},
+}};
+
+struct KillRow {
+    std::string_view key;
+    KillTarget target;
+};
+constexpr std::array<KillRow, 4> kVictims{
+    {{"host", KillTarget::Host}, {"nic", KillTarget::Nic}, {"switch", KillTarget::Switch}, {"port", KillTarget::Port}}};
+
+std::string quoted_list(const std::vector<std::string_view>& keys) {
+    std::string out;
+    for (const std::string_view key : keys) out += (out.empty() ? "" : ", ") + fmt::format("'{}'", key);
+    return out;
+}
+
+/// One entry of `faults` while it is read.
+struct AddressedFaultReader {
+    ScenarioReading& reading;
+    const Section& section;
+    AddressedFaultSpec& out;
+
+    void wrong(const Section& where, std::string_view key, std::string problem, std::string expected) const {
+        reading.sink.add(where.position(key), where.path(key), std::move(problem), std::move(expected));
+    }
+
+    /// The one key that says what goes wrong; nullptr after a report.
+    [[nodiscard]] const FaultKeyRow* find_kind() const {
+        std::vector<std::string_view> given;
+        const FaultKeyRow* found = nullptr;
+        std::vector<std::string_view> all;
+        for (const FaultKeyRow& row : kFaultKeys) {
+            all.push_back(row.key);
+            if (!section.writes(row.key)) continue;
+            given.push_back(row.key);
+            found = &row;
+        }
+        if (given.size() == 1) return section.node(found->key) != nullptr ? found : nullptr;
+        reading.sink.add(section.position(), section.path(),
+                         given.empty() ? "names no fault" : quoted_list(given) + " are more than one fault",
+                         "exactly one of " + quoted_list(all));
+        return nullptr;
+    }
+
+    void read() {
+        const FaultKeyRow* row = find_kind();
+        read_link(row);
+        const std::string direction = section.text("direction");
+        out.direction = direction == "a_to_b"   ? FaultDirection::AToB
+                        : direction == "b_to_a" ? FaultDirection::BToA
+                                                : FaultDirection::Both;
+        if (row == nullptr) return;
+        out.kind = row->kind;
+        const Section inner(*row->schema, *section.node(row->key), section.path(row->key), reading.sink);
+        if (row->hits_packets) {
+            read_times(section);
+            read_trigger(inner);
+        } else {
+            refuse_times(row->key);
+        }
+        read_kind(inner);
+    }
+
+    void read_link(const FaultKeyRow* row) {
+        const bool is_kill = row != nullptr && row->kind == AddressedFaultKind::Kill;
+        if (section.has("link")) {
+            out.link =
+                read_link_ref(reading.network, section.text("link"), section.position("link"), section.path("link"));
+            if (is_kill) wrong(section, "link", "'kill' names its victim itself", "no 'link'");
+        } else if (!section.writes("link") && !is_kill && row != nullptr) {
+            reading.sink.add(section.position(), section.path(), "the key 'link' is missing",
+                             "one end of the link or both, such as 'tor0/1 - agg0/2' or 'h0'");
+        }
+    }
+
+    void read_times(const Section& where) {
+        out.from = where.time("from");
+        if (!where.has("until")) return;
+        out.until = where.time("until");
+        if (out.until <= out.from) wrong(where, "until", "ends before it begins", "a time after 'from'");
+    }
+
+    void refuse_times(std::string_view key) const {
+        for (const std::string_view time : {"from", "until"}) {
+            if (section.writes(time)) {
+                wrong(section, time, fmt::format("'{}' has its own times", key), "it inside the fault's map");
+            }
+        }
+    }
+
+    void read_trigger(const Section& inner) {
+        PacketTrigger& trigger = out.trigger;
+        int given = 0;
+        for (const std::string_view key : {"packet", "every", "probability", "match"}) {
+            given += static_cast<int>(inner.writes(key));
+        }
+        if (given != 1) {
+            reading.sink.add(inner.position(), inner.path(),
+                             given == 0 ? "which packets is not said" : "which packets is said more than once",
+                             "one of 'packet', 'every', 'probability' and 'match'");
+        }
+        if (inner.has("packet")) trigger.packet = inner.integer("packet");
+        if (inner.has("every")) trigger.every = inner.integer("every");
+        if (inner.has("probability")) trigger.probability = inner.probability("probability");
+        if (inner.has("most")) trigger.most = inner.integer("most");
+        const YamlValue* match = inner.node("match");
+        if (match != nullptr)
+            read_match(Section(kPacketMatchSchema, *match, inner.path("match"), reading.sink), *match);
+    }
+
+    void read_match(const Section& section_of_match, const YamlValue& node) {
+        PacketMatch match;
+        for (const auto& [key, member] : {std::pair{"qpn", &match.qpn}, std::pair{"psn", &match.psn},
+                                          std::pair{"flow", &match.flow}, std::pair{"iteration", &match.iteration}}) {
+            if (section_of_match.has(key)) *member = section_of_match.integer(key);
+        }
+        match.opcode = section_of_match.text("opcode");
+        if (node.entries.empty()) {
+            reading.sink.add(node.position, section_of_match.path(), "matches everything",
+                             "at least one of qpn, psn, flow, opcode, iteration");
+        }
+        out.trigger.match = std::move(match);
+    }
+
+    void read_kind(const Section& inner) {
+        switch (out.kind) {
+            case AddressedFaultKind::Drop:
+            case AddressedFaultKind::Corrupt:
+            case AddressedFaultKind::Duplicate:
+            case AddressedFaultKind::EcnMark:
+                return;
+            case AddressedFaultKind::Delay:
+                out.by = inner.time("by");
+                return;
+            case AddressedFaultKind::Reorder:
+                out.behind = static_cast<int>(inner.integer("behind"));
+                return;
+            case AddressedFaultKind::Down:
+                return read_times(inner);
+            case AddressedFaultKind::Flap:
+                return read_flap(inner);
+            case AddressedFaultKind::PauseStorm:
+                read_times(inner);
+                out.priority = static_cast<int>(inner.integer("priority"));
+                return;
+            case AddressedFaultKind::Kill:
+                return read_kill(inner);
+        }
+    }
+
+    void read_flap(const Section& inner) {
+        out.from = inner.time("from");
+        out.period = inner.time("period");
+        out.down_time = inner.time("down");
+        if (inner.has("count")) out.count = inner.integer("count");
+        if (inner.has("down") && inner.has("period") && out.down_time >= out.period) {
+            wrong(inner, "down", "it is never up", "less than 'period'");
+        }
+    }
+
+    void read_kill(const Section& inner) {
+        out.at = inner.time("at");
+        int given = 0;
+        for (const KillRow& row : kVictims) {
+            if (!inner.writes(row.key)) continue;
+            ++given;
+            out.target = row.target;
+            out.victim = row.target == KillTarget::Host ? read_host_ref(reading, inner, row.key)
+                                                        : read_place(reading, inner, row.key);
+        }
+        if (given == 1) return;
+        reading.sink.add(inner.position(), inner.path(), given == 0 ? "says not what dies" : "more than one thing dies",
+                         "one of 'host', 'nic', 'switch' and 'port'");
+    }
+};
+
+}  // namespace
+
+void read_addressed_faults(ScenarioReading& reading, const Section& scenario) {
+    const std::vector<YamlPtr> items = read_list(scenario, "faults", reading.sink);
+    std::vector<AddressedFaultSpec>& faults = reading.spec.faults;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const std::string path = item_path(scenario.path("faults"), i);
+        if (items[i]->kind == YamlKind::Null) {
+            report_wrong_shape(*items[i], path, "a map with a fault", reading.sink);
+        }
+        const Section section(kAddressedFaultSchema, *items[i], path, reading.sink);
+        if (items[i]->kind != YamlKind::Map) {
+            reading.fault_names_are_complete = false;
+            continue;
+        }
+        AddressedFaultSpec fault;
+        fault.path = path;
+        fault.position = section.position();
+        if (section.writes("name") && !section.has("name")) reading.fault_names_are_complete = false;
+        fault.name = section.has("name") ? section.text("name") : fmt::format("fault{}", i);
+        const bool is_taken = std::any_of(faults.begin(), faults.end(),
+                                          [&](const AddressedFaultSpec& other) { return other.name == fault.name; });
+        if (is_taken) {
+            reading.sink.add(section.position("name"), section.path("name"),
+                             fmt::format("the name '{}' is taken", fault.name), "a name of its own");
+        }
+        AddressedFaultReader{reading, section, fault}.read();
+        faults.push_back(std::move(fault));
+    }
+}
+
+}  // namespace simverbs::scenarios

@@ -1,0 +1,146 @@
+#include "scenarios/lang/scenario_loader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "scenarios/lang/scenario_expansion.hpp"
+#include "scenarios/lang/scenario_reading.hpp"
+#include "scenarios/lang/scenario_schemas.hpp"
+#include "scenarios/lang/tree_edit.hpp"
+
+namespace simverbs::scenarios {
+
+namespace {
+
+constexpr int kMostEthernetPriority = 7;
+constexpr std::array<std::string_view, 10> kEthernetSwitchKeys{
+    "alpha", "a_shift", "pfc", "ecn", "dscp_map", "pcp_map", "load_balancing", "flowlet_gap", "trimming", "int"};
+constexpr std::array<std::string_view, 5> kInfiniBandSwitchKeys{"vl_buffer", "vl_arbitration", "sl2vl", "fecn",
+                                                                "path_policy"};
+
+/// The link layer that all NICs have in common, if there is one.
+std::optional<LinkLayer> common_layer(const LabReading& network) {
+    std::optional<LinkLayer> found;
+    const auto see = [&](const HostSpec& host) {
+        for (const NicSpec& nic : host.nics) {
+            if (found && *found != nic.link_layer) return false;
+            found = nic.link_layer;
+        }
+        return true;
+    };
+    if (network.topology.is_fabric) return see(network.topology.host) ? found : std::nullopt;
+    return std::all_of(network.lab.hosts.begin(), network.lab.hosts.end(), see) ? found : std::nullopt;
+}
+
+/// Keys of the switches and priorities that the link layer does not have.
+void check_layer(const ScenarioReading& reading, const Section& scenario) {
+    const auto layer = common_layer(reading.network);
+    if (!layer) return;
+    const bool is_ethernet = *layer == LinkLayer::Ethernet;
+    const YamlValue* node = scenario.node("switch");
+    const auto refuse = [&](std::string_view key) {
+        const YamlValue* value = node->find(key);
+        if (value == nullptr) return;
+        reading.sink.add(
+            value->position, child_path("switch", key),
+            fmt::format("'{}' has no meaning on {}", key, is_ethernet ? "Ethernet" : "InfiniBand"), {},
+            fmt::format("remove it, or set 'nic.link_layer: {}'", is_ethernet ? "InfiniBand" : "Ethernet"));
+    };
+    if (node != nullptr && is_ethernet)
+        std::for_each(kInfiniBandSwitchKeys.begin(), kInfiniBandSwitchKeys.end(), refuse);
+    if (node != nullptr && !is_ethernet) std::for_each(kEthernetSwitchKeys.begin(), kEthernetSwitchKeys.end(), refuse);
+    if (!is_ethernet) return;
+    for (const WorkloadSpec& workload : reading.spec.workloads) {
+        if (workload.priority <= kMostEthernetPriority) continue;
+        reading.sink.add(workload.values.find("priority")->position, child_path(workload.path, "priority"),
+                         fmt::format("Ethernet has no priority {}", workload.priority), "0 to 7");
+    }
+}
+
+void read_scenario(const Section& section, const ScenarioOptions& options, ScenarioSpec& spec, DiagnosticSink& sink) {
+    LabReading network{options.lab, sink};
+    network.level = LanguageLevel::Scenario;
+    network.errors_before = sink.count();
+    read_lab_parts(network, section);
+    ScenarioReading reading{options, network, spec, sink};
+    read_transport(reading, section);
+    read_cc(reading, section);
+    read_workloads(reading, section);
+    read_programs(reading, section);
+    read_addressed_faults(reading, section);
+    read_expectations(reading, section);
+    read_outputs(reading, section);
+    read_run(reading, section);
+    check_layer(reading, section);
+    spec.lab = std::move(network.lab);
+    spec.topology = std::move(network.topology);
+}
+
+std::string run_name_of(const std::vector<std::pair<std::string, std::string>>& settings) {
+    std::string name;
+    for (const auto& [key, value] : settings) name += (name.empty() ? "" : ",") + key + "=" + value;
+    return name;
+}
+
+std::optional<std::vector<ScenarioSpec>> read_runs(const YamlPtr& root, const ScenarioOptions& options,
+                                                   std::size_t errors_before, DiagnosticSink& sink) {
+    if (root == nullptr) return std::nullopt;
+    if (root->kind != YamlKind::Map) {
+        report_wrong_shape(*root, {}, "a map that describes a scenario", sink);
+        return std::nullopt;
+    }
+    std::vector<ScenarioSpec> specs;
+    for (ExpandedRun& run : expand_scenario(root, options.settings, sink)) {
+        if (sink.is_full()) break;
+        const Section section(kScenarioSchema, *run.root, {}, sink);
+        ScenarioSpec spec;
+        read_scenario(section, options, spec, sink);
+        spec.run_name = run_name_of(run.settings);
+        spec.settings = std::move(run.settings);
+        specs.push_back(std::move(spec));
+    }
+    if (sink.count() != errors_before) return std::nullopt;
+    return specs;
+}
+
+std::string counted(std::size_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::optional<std::vector<ScenarioSpec>> load_scenario(const std::string& path, const ScenarioOptions& options,
+                                                       DiagnosticSink& sink) {
+    const std::size_t errors_before = sink.count();
+    return read_runs(load_with_includes(path, sink), options, errors_before, sink);
+}
+
+std::optional<std::vector<ScenarioSpec>> parse_scenario(std::string_view text, std::string_view file_name,
+                                                        const ScenarioOptions& options, DiagnosticSink& sink) {
+    const std::size_t errors_before = sink.count();
+    return read_runs(parse_with_includes(text, file_name, sink), options, errors_before, sink);
+}
+
+std::string summary_of(const std::vector<ScenarioSpec>& runs) {
+    if (runs.empty()) return {};
+    const ScenarioSpec& first = runs.front();
+    std::string out = first.lab.name + ":";
+    if (runs.size() > 1) out += fmt::format(" {} of", counted(runs.size(), "run"));
+    if (!first.topology.is_fabric) {
+        out += fmt::format(" {},", counted(first.lab.hosts.size(), "host"));
+    } else if (first.topology.host_count) {
+        out += fmt::format(" {},", counted(static_cast<std::size_t>(*first.topology.host_count), "host"));
+    }
+    for (const auto& [count, noun] :
+         {std::pair{first.workloads.size(), "workload"}, std::pair{first.programs.size(), "program"},
+          std::pair{first.faults.size(), "fault"}, std::pair{first.expectations.size(), "expectation"}}) {
+        if (count > 0) out += fmt::format(" {},", counted(count, noun));
+    }
+    out.pop_back();
+    return out;
+}
+
+}  // namespace simverbs::scenarios
