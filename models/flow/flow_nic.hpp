@@ -118,8 +118,8 @@ class FlowNic final : public sim::Node {
         cc::Control control;
         sim::SimTime deadline;  ///< of the retransmission timer
         uint32_t generation = 0;
-        uint32_t recovery_to = 0;              ///< selective repeat: lost packets before this are being sent again
-        std::vector<uint64_t> sacked;          ///< selective repeat: bit i: packet una_base + i has arrived
+        uint32_t recovery_to = 0;      ///< selective repeat: lost packets before this are being sent again
+        std::vector<uint64_t> sacked;  ///< selective repeat: bit i: packet una_base + i has arrived
     };
     struct Receiver {
         uint32_t expected = 0;
@@ -204,8 +204,8 @@ class FlowNic final : public sim::Node {
     cc::Needs needs_;
     std::vector<Sender> senders_;
     std::vector<Receiver> receivers_;
-    std::vector<uint32_t> slot_of_;  ///< by source number: its place in senders_
-    std::vector<TimerEntry> paced_;  ///< heap
+    std::vector<uint32_t> slot_of_;   ///< by source number: its place in senders_
+    std::vector<TimerEntry> paced_;   ///< heap
     std::vector<TimerEntry> timers_;  ///< heap of retransmission timers
     ReadyList ready_[kPriorities];
     std::unique_ptr<sim::LinkRing<wire::Packet>> acks_[kPriorities];

@@ -67,8 +67,8 @@ void FlowNic::start_flow(FlowIndex flow, SimTime now) {
     s.flow_hash = static_cast<uint16_t>(sim::mix64(uint64_t{flow} << 1) >> 48);
     s.priority = f.priority;
     const sim::ByteCount bytes = std::max<sim::ByteCount>(f.bytes, 0);
-    s.packets = std::max<uint32_t>(
-        static_cast<uint32_t>((bytes + config_.payload_bytes - 1) / config_.payload_bytes), 1);
+    s.packets =
+        std::max<uint32_t>(static_cast<uint32_t>((bytes + config_.payload_bytes - 1) / config_.payload_bytes), 1);
     s.last_payload = static_cast<uint16_t>(bytes - sim::ByteCount{s.packets - 1} * config_.payload_bytes);
     s.next_time = now;
     path_facts_[slot] = config_.paths->facts(f.src, f.dst);
@@ -163,7 +163,8 @@ void FlowNic::update_by_time(Sender& s, uint32_t slot, SimTime now) {
     if (s.control.next_update <= now) config_.cc->on_time(cc_state(slot), path_facts_[slot], now, s.control);
 }
 
-/// The next packet not before this one's time at the QP's rate; a packet that had to wait for its turn may be caught up.
+/// The next packet not before this one's time at the QP's rate; a packet that had to wait for its turn may be caught
+/// up.
 void FlowNic::pace(Sender& s, uint32_t wire_bytes, SimTime now) {
     if (s.control.bytes_to_update != cc::Control::kNever) {
         s.control.bytes_to_update -= wire_bytes;
@@ -245,8 +246,8 @@ void FlowNic::on_ack(Packet& packet, SimTime now) {
                 if (config_.recovery == LossRecovery::GoBackN) {
                     s.next = s.una;
                 } else {
-                    const auto arrived = s.una + static_cast<uint32_t>(
-                                                     std::max(Psn::distance(Psn(s.una), Psn(packet.aeth_msn)), 0));
+                    const auto arrived =
+                        s.una + static_cast<uint32_t>(std::max(Psn::distance(Psn(s.una), Psn(packet.aeth_msn)), 0));
                     if (s.sacked.empty()) s.sacked.resize(s.packets / 64 + 1, 0);
                     if (arrived < s.highest) s.sacked[arrived / 64] |= uint64_t{1} << (arrived % 64);
                     if (s.una >= s.recovery_to) s.next = s.una;  // else they are being sent again already
@@ -262,8 +263,7 @@ void FlowNic::on_ack(Packet& packet, SimTime now) {
                 ack.ecn_echo = (packet.flags & wire::kBecn) != 0;
                 if (needs_.rtt && !nak)
                     ack.rtt = SimTime::ns((now.in_ps() / 1000 - packet.aeth_msn) & (kStampModulus - 1));
-                if (needs_.hop_int && packet.extra != wire::kNoExtra)
-                    ack.hops = pool_->int_stack(packet.extra).all();
+                if (needs_.hop_int && packet.extra != wire::kNoExtra) ack.hops = pool_->int_stack(packet.extra).all();
                 update_by_time(s, slot, now);
                 config_.cc->on_ack(cc_state(slot), path_facts_[slot], ack, s.control);
             }

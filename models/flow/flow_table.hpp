@@ -45,7 +45,9 @@ class FlowTable {
     [[nodiscard]] uint32_t source_number(FlowIndex flow) const noexcept { return source_number_[flow]; }
     [[nodiscard]] uint32_t destination_number(FlowIndex flow) const noexcept { return destination_number_[flow]; }
     /// Flows that leave `host`, by start time, then number; those that wait for others count from when they may start.
-    [[nodiscard]] std::span<const FlowIndex> leaving(HostIndex host) const noexcept { return part(leaving_, leaving_at_, host); }
+    [[nodiscard]] std::span<const FlowIndex> leaving(HostIndex host) const noexcept {
+        return part(leaving_, leaving_at_, host);
+    }
     [[nodiscard]] std::span<const FlowIndex> arriving(HostIndex host) const noexcept {
         return part(arriving_, arriving_at_, host);
     }

@@ -44,17 +44,15 @@ class Credits {
     }
 
     [[nodiscard]] bool may_send(uint32_t vl, uint32_t bytes) const noexcept {
-        return vl == kManagementVl || static_cast<int32_t>(vls_[vl].fccl - vls_[vl].fctbs) >=
-                                          static_cast<int32_t>(credit_blocks(bytes));
+        return vl == kManagementVl ||
+               static_cast<int32_t>(vls_[vl].fccl - vls_[vl].fctbs) >= static_cast<int32_t>(credit_blocks(bytes));
     }
     void sent(uint32_t vl, uint32_t bytes) {
         SIM_CHECK(may_send(vl, bytes), vl, bytes);
         vls_[vl].fctbs += credit_blocks(bytes);
     }
     /// The peer's limit has come.
-    void on_limit(uint32_t vl, uint32_t fccl) noexcept {
-        vls_[vl].fccl = extend_credit_limit(vls_[vl].fctbs, fccl);
-    }
+    void on_limit(uint32_t vl, uint32_t fccl) noexcept { vls_[vl].fccl = extend_credit_limit(vls_[vl].fctbs, fccl); }
 
     void arrived(uint32_t vl, uint32_t bytes) {
         vls_[vl].abr += credit_blocks(bytes);

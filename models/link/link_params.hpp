@@ -20,7 +20,8 @@ struct LinkParams {
     /// From a header's first bit at the receiver's connector to its decision: PHY, FEC, MAC and header bytes.
     sim::SimTime header_latency = sim::SimTime::zero();
     bool vlan = false;  ///< frames carry an 802.1Q tag
-    /// Whether the ends pause each other (Ethernet: PFC) or send only what the other has given credits for (InfiniBand).
+    /// Whether the ends pause each other (Ethernet: PFC) or send only what the other has given credits for
+    /// (InfiniBand).
     bool flow_control = false;
     /// PFC: how long an end takes to obey a pause frame that has arrived (pfc::response_time).
     sim::SimTime pause_response = sim::SimTime::zero();

@@ -148,7 +148,8 @@ PortIndex Switch::balance(const Packet& packet, const Port& in, SimTime now) {
         case LoadBalancing::PacketSpray:
             return table_.route(packet, in.rx_packets);
         case LoadBalancing::Flowlet: {
-            const uint64_t hash = sim::mix64(uint64_t{packet.dest} << 40 | uint64_t{packet.dest_qp} << 16 | packet.flow_hash);
+            const uint64_t hash =
+                sim::mix64(uint64_t{packet.dest} << 40 | uint64_t{packet.dest_qp} << 16 | packet.flow_hash);
             FlowletEntry& entry = flowlets_[hash & (flowlets_.size() - 1)];
             if (now - entry.last > config_.flowlet_gap) ++entry.salt;
             entry.last = now;
@@ -460,7 +461,8 @@ uint64_t Switch::ingresses_of(PortIndex port, uint32_t priority) const {
     const Queue* q = find_queue(port, priority);
     if (q == nullptr) return 0;
     uint64_t ports = 0;
-    for (uint32_t i = 0; i < q->packets.size(); ++i) ports |= uint64_t{1} << std::min(ingress_of(q->packets.at(i)), 63U);
+    for (uint32_t i = 0; i < q->packets.size(); ++i)
+        ports |= uint64_t{1} << std::min(ingress_of(q->packets.at(i)), 63U);
     return ports;
 }
 

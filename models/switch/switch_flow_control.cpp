@@ -61,7 +61,8 @@ void Switch::on_control_frame(PortIndex index, const link::FlowControlFrame& fra
     extras.credits.on_limit(vl, frame.fccl);
     const link::EgressPort& out = ports_[index].egress;
     if (((out.blocked >> vl) & 1) == 0 || ((out.backlog >> vl) & 1) == 0) return;
-    if (has_credits(index, vl, out.bytes_of(queue_of(index, vl).packets.front()))) unblock(index, vl, frame.arrival, queue);
+    if (has_credits(index, vl, out.bytes_of(queue_of(index, vl).packets.front())))
+        unblock(index, vl, frame.arrival, queue);
 }
 
 void Switch::on_pause(PortIndex index, const link::FlowControlFrame& frame, LocalQueue& queue) {

@@ -132,10 +132,12 @@ void FlowFabric::wire() {
         params.layer = config_.layer;
         params.rate = l.rate;
         params.propagation = l.delay;
-        params.flow_control = config_.layer == link::LinkLayer::InfiniBand || (config_.pfc && config_.switches.buffer.lossless != 0);
+        params.flow_control =
+            config_.layer == link::LinkLayer::InfiniBand || (config_.pfc && config_.switches.buffer.lossless != 0);
         params.pause_response = pfc::response_time(l.rate);
         const auto end = [this](const topologies::LinkEnd& e) {
-            if (!e.node.is_switch) return link::LinkEnd{nics_[e.node.index]->id(), topology_.hosts[e.node.index].name, {}};
+            if (!e.node.is_switch)
+                return link::LinkEnd{nics_[e.node.index]->id(), topology_.hosts[e.node.index].name, {}};
             const fabric::Switch& s = *switches_[e.node.index];
             return link::LinkEnd{s.id(), s.config().path + "/" + std::to_string(e.port), s.config().pipeline_latency};
         };
@@ -357,7 +359,8 @@ void FlowFabric::check_conservation() const {
 }
 
 size_t FlowFabric::memory() const {
-    constexpr size_t kLinkBytes = sizeof(link::Link) + 2 * (sizeof(sim::LinkRing<wire::Packet>) + 8 * sizeof(wire::Packet) + 64);
+    constexpr size_t kLinkBytes =
+        sizeof(link::Link) + 2 * (sizeof(sim::LinkRing<wire::Packet>) + 8 * sizeof(wire::Packet) + 64);
     size_t sum = flows_->memory() + links_.size() * kLinkBytes;
     for (const auto& nic : nics_) sum += nic->memory();
     for (const auto& s : switches_) sum += s->memory();

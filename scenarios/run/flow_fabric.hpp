@@ -27,8 +27,8 @@ struct FlowFabricConfig {
     link::LinkLayer layer = link::LinkLayer::Ethernet;
     /// Of every switch; path, ports, priorities, headroom (where `headroom_auto`) are filled in.
     fabric::SwitchConfig switches;
-    bool headroom_auto = true;  ///< pfc::headroom of the longest and fastest link of the switch
-    bool pfc = true;            ///< pause frames for switches.buffer.lossless
+    bool headroom_auto = true;                        ///< pfc::headroom of the longest and fastest link of the switch
+    bool pfc = true;                                  ///< pause frames for switches.buffer.lossless
     std::function<ecn::RedParams(sim::BitRate)> red;  ///< of a port by its speed; none: switches.ecn.red
     std::function<double(sim::BitRate)> alpha;        ///< of a port by its speed; none: switches.buffer.alpha
     /// Of every NIC; path, host and paths are filled in.
@@ -37,7 +37,6 @@ struct FlowFabricConfig {
     /// The base RTT that congestion control is told: of the QP's own path, or the longest of the fabric for all.
     bool uniform_base_rtt = false;
 };
-
 
 /// Owns one simulation of flows. Build, run engine(), read results.
 class FlowFabric final : public flow::Paths, public sim::StuckReporter {
@@ -85,7 +84,7 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
         uint32_t link = 0;
     };
     struct PathSum {
-        sim::SimTime latency;     ///< propagation and pipelines, one way
+        sim::SimTime latency;  ///< propagation and pipelines, one way
         sim::BitRate slowest;
         uint32_t links = 0;
         uint32_t store_and_forward = 0;  ///< switches on the way that wait for a packet's tail

@@ -1,5 +1,5 @@
-// Packet-hops a second of whole fabrics (one data or ACK packet over one link): RC flows on 100 Gb/s links of 1 us, 4096
-// bytes of payload, an ACK a packet, per-flow ECMP, PFC, every check on. Set-up is not timed.
+// Packet-hops a second of whole fabrics (one data or ACK packet over one link): RC flows on 100 Gb/s links of 1 us,
+// 4096 bytes of payload, an ACK a packet, per-flow ECMP, PFC, every check on. Set-up is not timed.
 //
 //   fabric_bench [--threads N] [--cc NAME] [--seconds S] [NAME…]      inc2 inc16 perm128 perm1024 k32
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ struct Workload {
     int64_t bytes;
 };
 constexpr Workload kWorkloads[] = {
-    {"inc2", 0, true, 0},        {"inc16", 0, true, 0},      {"perm128", 8, true, 0},
+    {"inc2", 0, true, 0},      {"inc16", 0, true, 0},         {"perm128", 8, true, 0},
     {"perm1024", 16, true, 0}, {"k32", 32, false, 256 << 10},
 };
 
