@@ -210,6 +210,14 @@ sim::BitRate FlowNic::rate_of(FlowIndex flow) const {
     return slot == kNone ? sim::BitRate() : senders_[slot].control.rate;
 }
 
+sim::ByteCount FlowNic::acknowledged_bytes(FlowIndex flow) const {
+    const uint32_t slot = slot_of_[flows_.source_number(flow)];
+    const FlowSpec& f = flows_.spec(flow);
+    if (slot != kNone)
+        return std::min<sim::ByteCount>(sim::ByteCount{senders_[slot].una} * config_.payload_bytes, f.bytes);
+    return flows_.result(flow).status == FlowStatus::Success ? f.bytes : 0;
+}
+
 void FlowNic::describe(std::string& out, size_t most) const {
     size_t told = 0;
     for (const Sender& s : senders_) {

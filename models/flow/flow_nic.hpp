@@ -41,6 +41,9 @@ struct FlowNicConfig {
     sim::SimTime retransmission_timeout = sim::SimTime::ms(4);
     uint8_t retry_cnt = 7;  ///< timeouts in a row without progress
     LossRecovery recovery = LossRecovery::GoBackN;
+    /// Payload in flight of a flow, beside what congestion control allows.
+    int64_t window_bytes = cc::Control::kNoWindow;
+    bool window_of_bdp = false;                 ///< the same: line rate times base RTT
     const cc::CongestionControl* cc = nullptr;  ///< required
     const Paths* paths = nullptr;               ///< required
     sim::ByteCount vl_buffer = 0;               ///< InfiniBand: of each VL
@@ -87,6 +90,10 @@ class FlowNic final : public sim::Node {
     [[nodiscard]] uint32_t stopped_priorities() const noexcept { return egress_.blocked & backlog(); }
     /// Rate that congestion control gives a flow now; zero if it is not under way.
     [[nodiscard]] sim::BitRate rate_of(FlowIndex flow) const;
+    /// Payload of one of this host's flows that has been acknowledged.
+    [[nodiscard]] sim::ByteCount acknowledged_bytes(FlowIndex flow) const;
+    /// When the next flow of this host begins by itself, max() if none.
+    [[nodiscard]] sim::SimTime next_start() const noexcept { return next_start_time_; }
     /// One line for each flow under way (at most `most`): what it waits for.
     void describe(std::string& out, size_t most) const;
     /// Bytes that this NIC takes, rings included.
@@ -116,7 +123,8 @@ class FlowNic final : public sim::Node {
         bool in_use = false;
 
         cc::Control control;
-        sim::SimTime deadline;  ///< of the retransmission timer
+        sim::SimTime deadline;                          ///< of the retransmission timer
+        int64_t window_bytes = cc::Control::kNoWindow;  ///< FlowNicConfig's
         uint32_t generation = 0;
         uint32_t recovery_to = 0;      ///< selective repeat: lost packets before this are being sent again
         std::vector<uint64_t> sacked;  ///< selective repeat: bit i: packet una_base + i has arrived

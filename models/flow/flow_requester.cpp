@@ -73,6 +73,12 @@ void FlowNic::start_flow(FlowIndex flow, SimTime now) {
     s.next_time = now;
     path_facts_[slot] = config_.paths->facts(f.src, f.dst);
     config_.cc->start(cc_state(slot), path_facts_[slot], s.control);
+    s.window_bytes = config_.window_bytes;
+    if (config_.window_of_bdp) {
+        const cc::PathFacts& path = path_facts_[slot];
+        s.window_bytes = static_cast<int64_t>(static_cast<sim::Int128>(path.line_rate.in_bps()) *
+                                              path.base_rtt.in_ps() / 8 / 1'000'000'000'000);
+    }
     slot_of_[flows_.source_number(flow)] = slot;
     flows_.result(flow).started = now;
     make_ready(slot, now);
@@ -89,9 +95,10 @@ uint32_t FlowNic::next_packet(Sender& s) const {
 
 bool FlowNic::may_send(const Sender& s) const noexcept {
     if (s.next >= s.packets) return false;
-    if (s.control.window_bytes == cc::Control::kNoWindow) return true;
+    const int64_t window = std::min(s.control.window_bytes, s.window_bytes);
+    if (window == cc::Control::kNoWindow) return true;
     const uint32_t in_flight = s.next - s.una;
-    return int64_t{in_flight} * config_.payload_bytes < s.control.window_bytes;
+    return int64_t{in_flight} * config_.payload_bytes < window;
 }
 
 void FlowNic::push_ready(uint32_t slot) {
@@ -242,6 +249,7 @@ void FlowNic::on_ack(Packet& packet, SimTime now) {
                 acknowledge(s, upto);
                 s.deadline = now + config_.retransmission_timeout;
             }
+            if (nak) ++flows_.result(s.flow).naks;
             if (nak && ahead >= 0) {
                 if (config_.recovery == LossRecovery::GoBackN) {
                     s.next = s.una;
@@ -281,6 +289,7 @@ void FlowNic::on_cnp(const Packet& packet, SimTime now) {
     if (slot == kNone || !cc_listens_) return;
     ++counters_.cnps_handled;
     Sender& s = senders_[slot];
+    ++flows_.result(s.flow).cnps;
     update_by_time(s, slot, now);
     config_.cc->on_cnp(cc_state(slot), path_facts_[slot], now, s.control);
 }

@@ -23,6 +23,8 @@ struct FlowResult {
     sim::SimTime received = sim::SimTime::max();      ///< last byte at the destination
     sim::SimTime acknowledged = sim::SimTime::max();  ///< last ACK at the source
     uint32_t retransmitted = 0;                       ///< packets sent again
+    uint32_t naks = 0;                                ///< that the source received
+    uint32_t cnps = 0;
     uint16_t timeouts = 0;
     FlowStatus status = FlowStatus::Pending;
 };

@@ -1,7 +1,10 @@
 #include "scenarios/run/flow_fabric.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "models/wire/opcode.hpp"
 #include "sim/check.hpp"
@@ -12,6 +15,11 @@ using sim::SimTime;
 using topologies::NodeRef;
 
 namespace {
+
+/// Packet::dest has 18 bits.
+constexpr size_t kMostHosts = size_t{1} << 18;
+/// Of SONiC's headroom vectors, where the buffer is not counted in larger cells.
+constexpr sim::ByteCount kHeadroomCell = 96;
 
 /// A link is this much longer than light says: headroom is asked for in metres.
 int64_t metres_of(SimTime delay) {
@@ -25,19 +33,87 @@ wire::Packet packet_of(uint8_t opcode, uint32_t payload) {
     return packet;
 }
 
+uint32_t full_packet_bytes(const FlowFabricConfig& config) {
+    constexpr auto kMiddle = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::WriteMiddle);
+    return link::packet_bytes(config.layer, packet_of(kMiddle, config.nics.payload_bytes));
+}
+
+uint32_t ack_bytes(const FlowFabricConfig& config) {
+    return link::packet_bytes(config.layer,
+                              packet_of(wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge), 0));
+}
+
+/// Priorities on the wire: of data, acknowledgements and CNPs.
+uint16_t priorities_of(const flow::FlowPlan& plan, const FlowFabricConfig& config) {
+    uint32_t priorities = 0;
+    for (const flow::FlowSpec& f : plan.flows) priorities |= 1U << f.priority;
+    if (config.nics.ack_priority != 0xFF) priorities |= 1U << config.nics.ack_priority;
+    if (config.cc->needs().cnp) priorities |= 1U << config.nics.cnp_priority;
+    return static_cast<uint16_t>(priorities == 0 ? 1 : priorities);
+}
+
+fabric::SwitchConfig switch_config(const topologies::Topology& topology, const FlowFabricConfig& config,
+                                   uint16_t priorities, uint32_t index, size_t ports) {
+    fabric::SwitchConfig c = config.per_switch.empty() ? config.switches : config.per_switch[index];
+    c.path = topology.switches[index].name;
+    c.ports = static_cast<uint32_t>(ports);
+    c.priorities = priorities;
+    c.seed = config.engine.seed;
+    c.telemetry = c.telemetry || config.cc->needs().hop_int;
+    if (!config.pfc) c.buffer.lossless = 0;
+    c.buffer.lossless &= priorities;
+    if (c.buffer.lossless == 0 || c.buffer.headroom != 0) return c;
+    const auto largest = static_cast<sim::ByteCount>(full_packet_bytes(config));
+    const NodeRef self{true, index};
+    for (const topologies::Link& l : topology.links) {
+        if (!(l.a.node == self) && !(l.b.node == self)) continue;
+        const pfc::Headroom h = pfc::headroom(
+            {l.rate, metres_of(l.delay), largest, largest, std::max<sim::ByteCount>(c.buffer.cell, kHeadroomCell)});
+        c.buffer.headroom = std::max(c.buffer.headroom, h.size);
+    }
+    return c;
+}
+
 }  // namespace
+
+std::vector<std::string> FlowFabric::problems_with(const topologies::Topology& topology, const flow::FlowPlan& plan,
+                                                   const FlowFabricConfig& config) {
+    std::vector<std::string> problems;
+    const uint16_t priorities = priorities_of(plan, config);
+    std::vector<size_t> ports(topology.switches.size(), 0);
+    for (const topologies::Link& l : topology.links)
+        for (const topologies::LinkEnd& end : {l.a, l.b})
+            if (end.node.is_switch) ports[end.node.index] = std::max<size_t>(ports[end.node.index], end.port + 1);
+    if (topology.hosts.size() > kMostHosts)
+        problems.push_back(
+            fmt::format("{} hosts are more than a packet can address: at most {}", topology.hosts.size(), kMostHosts));
+    if (config.layer == link::LinkLayer::InfiniBand && config.nics.vl_buffer > link::kMaxCredits * link::kCreditBytes)
+        problems.push_back(fmt::format("a vl_buffer of {} bytes is more than credits can express: at most {}",
+                                       config.nics.vl_buffer, link::kMaxCredits * link::kCreditBytes));
+    if (config.layer == link::LinkLayer::InfiniBand && config.nics.vl_buffer < full_packet_bytes(config))
+        problems.push_back(fmt::format("a vl_buffer of {} bytes has no room for a packet of {}", config.nics.vl_buffer,
+                                       full_packet_bytes(config)));
+    for (uint32_t i = 0; i < topology.switches.size() && problems.empty(); ++i) {
+        if (2 * ports[i] > sim::kMaxLocalSources)
+            problems.push_back(fmt::format("{} has {} ports: at most {} can be simulated", topology.switches[i].name,
+                                           ports[i], sim::kMaxLocalSources / 2));
+        const fabric::SwitchConfig c = switch_config(topology, config, priorities, i, ports[i]);
+        const fabric::SharedBuffer buffer(c.buffer, c.ports);
+        if (buffer.shared_total() > 0) continue;
+        problems.push_back(
+            fmt::format("the buffer of {} ({} bytes) is smaller than what PFC sets aside: {} ports x {} bytes of "
+                        "headroom and {} of "
+                        "reserve for each lossless priority; give it a larger `buffer` or a smaller `pfc.headroom`",
+                        c.path, c.buffer.total, c.ports, c.buffer.headroom, c.buffer.reserve));
+    }
+    return problems;
+}
 
 FlowFabric::FlowFabric(const topologies::Topology& topology, flow::FlowPlan plan, const FlowFabricConfig& config)
     : topology_(topology), config_(config), routes_(topologies::plan_routes(topology)), pool_(config.engine.threads) {
     config_.nics.cc = config_.cc;
-    for (const flow::FlowSpec& f : plan.flows) priorities_ |= static_cast<uint16_t>(1U << f.priority);
-    if (config_.nics.ack_priority != 0xFF) priorities_ |= static_cast<uint16_t>(1U << config_.nics.ack_priority);
-    if (config_.cc->needs().cnp) priorities_ |= static_cast<uint16_t>(1U << config_.nics.cnp_priority);
-    if (priorities_ == 0) priorities_ = 1;
-    if (config_.cc->needs().hop_int) {
-        pool_.carry_int();
-        config_.switches.telemetry = true;
-    }
+    priorities_ = priorities_of(plan, config_);
+    if (config_.cc->needs().hop_int) pool_.carry_int();
     flows_ = std::make_unique<flow::FlowTable>(std::move(plan), static_cast<uint32_t>(topology_.hosts.size()));
     engine_ = std::make_unique<sim::Engine>(config_.engine);
     number_ports();
@@ -101,27 +177,9 @@ void FlowFabric::make_nodes() {
     }
 }
 
-fabric::SwitchConfig FlowFabric::switch_config(uint32_t index) const {
-    fabric::SwitchConfig c = config_.switches;
-    c.path = topology_.switches[index].name;
-    c.ports = static_cast<uint32_t>(switch_peers_[index].size());
-    c.priorities = priorities_;
-    c.seed = config_.engine.seed;
-    if (!config_.pfc) c.buffer.lossless = 0;
-    c.buffer.lossless &= priorities_;
-    if (c.buffer.lossless == 0 || !config_.headroom_auto) return c;
-    const auto largest = static_cast<sim::ByteCount>(full_packet_bytes());
-    for (const Peer& peer : switch_peers_[index]) {
-        const topologies::Link& l = topology_.links[peer.link];
-        const pfc::Headroom h =
-            pfc::headroom({l.rate, metres_of(l.delay), largest, largest, std::max<sim::ByteCount>(c.buffer.cell, 96)});
-        c.buffer.headroom = std::max(c.buffer.headroom, h.size);
-    }
-    return c;
-}
-
 void FlowFabric::make_switch(uint32_t index, unsigned partition) {
-    switches_[index] = std::make_unique<fabric::Switch>(switch_config(index), &pool_);
+    switches_[index] = std::make_unique<fabric::Switch>(
+        switch_config(topology_, config_, priorities_, index, switch_peers_[index].size()), &pool_);
     engine_->add_node(*switches_[index], partition);
 }
 
@@ -133,7 +191,7 @@ void FlowFabric::wire() {
         params.rate = l.rate;
         params.propagation = l.delay;
         params.flow_control =
-            config_.layer == link::LinkLayer::InfiniBand || (config_.pfc && config_.switches.buffer.lossless != 0);
+            config_.layer == link::LinkLayer::InfiniBand || is_lossless(l.a.node) || is_lossless(l.b.node);
         params.pause_response = pfc::response_time(l.rate);
         const auto end = [this](const topologies::LinkEnd& e) {
             if (!e.node.is_switch)
@@ -142,21 +200,37 @@ void FlowFabric::wire() {
             return link::LinkEnd{s.id(), s.config().path + "/" + std::to_string(e.port), s.config().pipeline_latency};
         };
         links_.push_back(std::make_unique<link::Link>(*engine_, params, end(l.a), end(l.b), &pool_));
+        LinkFaultSet faults = config_.faults.empty() ? LinkFaultSet{} : config_.faults[links_.size() - 1];
         if (l.packet_loss > 0) {
             const link::LinkFault loss{.kind = link::FaultKind::Drop, .probability = l.packet_loss};
-            links_.back()->set_faults_a_to_b({loss});
-            links_.back()->set_faults_b_to_a({loss});
+            faults.a_to_b.push_back(loss);
+            faults.b_to_a.push_back(loss);
         }
+        if (!faults.a_to_b.empty()) links_.back()->set_faults_a_to_b(std::move(faults.a_to_b));
+        if (!faults.b_to_a.empty()) links_.back()->set_faults_b_to_a(std::move(faults.b_to_a));
         const auto attach = [&](const topologies::LinkEnd& e, const link::PortWiring& wiring) {
             if (!e.node.is_switch) return nics_[e.node.index]->attach_port(wiring);
             fabric::Switch& s = *switches_[e.node.index];
             s.attach_port(e.port, wiring);
-            if (config_.red) s.set_red(e.port, config_.red(l.rate));
-            if (config_.alpha) s.set_alpha(e.port, config_.alpha(l.rate));
+            set_port_rules(s, e, l.rate);
         };
         attach(l.a, links_.back()->wiring_a());
         attach(l.b, links_.back()->wiring_b());
     }
+}
+
+bool FlowFabric::is_lossless(NodeRef node) const {
+    return node.is_switch && switches_[node.index]->config().buffer.lossless != 0;
+}
+
+/// Marking by the port's speed; and HPCC's rule for the buffer: one bit less of shift for each doubling.
+void FlowFabric::set_port_rules(fabric::Switch& s, const topologies::LinkEnd& end, sim::BitRate rate) const {
+    const uint32_t index = end.node.index;
+    if (config_.red && (config_.own_red.empty() || !config_.own_red[index])) s.set_red(end.port, config_.red(rate));
+    if (config_.shifts.empty() || !config_.shifts[index]) return;
+    int shift = *config_.shifts[index];
+    for (sim::BitRate r = config_.host_rate; r < rate && shift > 0; r = sim::BitRate::bps(r.in_bps() * 2)) --shift;
+    s.set_alpha(end.port, std::ldexp(1.0, -shift));
 }
 
 void FlowFabric::route() {
@@ -181,16 +255,6 @@ void FlowFabric::route() {
             }
         }
     }
-}
-
-uint32_t FlowFabric::full_packet_bytes() const {
-    constexpr auto kMiddle = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::WriteMiddle);
-    return link::packet_bytes(config_.layer, packet_of(kMiddle, config_.nics.payload_bytes));
-}
-
-uint32_t FlowFabric::ack_bytes() const {
-    return link::packet_bytes(config_.layer,
-                              packet_of(wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge), 0));
 }
 
 /// Along the first of the equally short paths.
@@ -239,12 +303,12 @@ cc::PathFacts FlowFabric::facts(flow::HostIndex src, flow::HostIndex dst) const 
     const PathSum there = walk(src, dst);
     cc::PathFacts f;
     f.line_rate = topology_.links[host_peer_[src].link].rate;
-    f.packet_bytes = full_packet_bytes();
+    f.packet_bytes = full_packet_bytes(config_);
     f.payload_bytes = config_.nics.payload_bytes;
     f.hops = there.links;
     const int64_t copies = 1 + there.store_and_forward;
     f.base_rtt = there.latency * 2 + there.slowest.time_for(f.packet_bytes) * copies +
-                 there.slowest.time_for(ack_bytes()) * copies;
+                 there.slowest.time_for(ack_bytes(config_)) * copies;
     if (config_.uniform_base_rtt) f.base_rtt = std::max(f.base_rtt, longest_rtt_);
     return f;
 }
@@ -253,12 +317,12 @@ SimTime FlowFabric::ideal_time(flow::HostIndex src, flow::HostIndex dst, sim::By
     const PathSum there = walk(src, dst);
     const sim::ByteCount payload = config_.nics.payload_bytes;
     const sim::ByteCount packets = std::max<sim::ByteCount>((bytes + payload - 1) / payload, 1);
-    const auto overhead = static_cast<sim::ByteCount>(full_packet_bytes()) - payload;
+    const auto overhead = static_cast<sim::ByteCount>(full_packet_bytes(config_)) - payload;
     const sim::ByteCount wire_bytes = bytes + packets * overhead;
     const sim::ByteCount last = bytes - (packets - 1) * payload + overhead;
     return there.latency * 2 + there.slowest.time_for(wire_bytes) +
            there.slowest.time_for(last) * there.store_and_forward +
-           there.slowest.time_for(ack_bytes()) * (1 + there.store_and_forward);
+           there.slowest.time_for(ack_bytes(config_)) * (1 + there.store_and_forward);
 }
 
 uint64_t FlowFabric::hops() const {
@@ -273,6 +337,12 @@ uint64_t FlowFabric::ended() const {
     uint64_t sum = 0;
     for (const auto& nic : nics_) sum += nic->ended();
     return sum;
+}
+
+SimTime FlowFabric::next_start() const {
+    SimTime next = SimTime::max();
+    for (const auto& nic : nics_) next = std::min(next, nic->next_start());
+    return next;
 }
 
 bool FlowFabric::outstanding() const {

@@ -14,6 +14,7 @@
 #include "models/link/link.hpp"
 #include "models/switch/switch.hpp"
 #include "models/wire/packet_extra.hpp"
+#include "scenarios/run/build_faults.hpp"
 #include "scenarios/topologies/routing_plan.hpp"
 #include "scenarios/topologies/topology.hpp"
 #include "sim/engine.hpp"
@@ -25,12 +26,16 @@ namespace simverbs::scenarios::run {
 struct FlowFabricConfig {
     sim::EngineConfig engine;
     link::LinkLayer layer = link::LinkLayer::Ethernet;
-    /// Of every switch; path, ports, priorities, headroom (where `headroom_auto`) are filled in.
+    /// Of every switch; path, ports, priorities, seed and (where it is 0) headroom are filled in. A lossless headroom
+    /// of 0 means pfc::headroom of the longest and fastest link of the switch.
     fabric::SwitchConfig switches;
-    bool headroom_auto = true;                        ///< pfc::headroom of the longest and fastest link of the switch
-    bool pfc = true;                                  ///< pause frames for switches.buffer.lossless
+    std::vector<fabric::SwitchConfig> per_switch;  ///< instead of `switches`, by switch
+    bool pfc = true;                               ///< pause frames for buffer.lossless
+    std::vector<bool> own_red;                     ///< by switch: `red` does not count for it
+    std::vector<std::optional<int>> shifts;        ///< by switch: HPCC's a_shift, one less per doubling over host_rate
+    sim::BitRate host_rate;                        ///< of the slowest host, for `shifts`
+    std::vector<LinkFaultSet> faults;              ///< by link
     std::function<ecn::RedParams(sim::BitRate)> red;  ///< of a port by its speed; none: switches.ecn.red
-    std::function<double(sim::BitRate)> alpha;        ///< of a port by its speed; none: switches.buffer.alpha
     /// Of every NIC; path, host and paths are filled in.
     flow::FlowNicConfig nics;
     const cc::CongestionControl* cc = nullptr;  ///< required
@@ -44,6 +49,11 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
     /// The topology must be valid (topologies::validate), the plan sound. Hosts must have one link each.
     FlowFabric(const topologies::Topology& topology, flow::FlowPlan plan, const FlowFabricConfig& config);
     ~FlowFabric() override;
+
+    /// What stands in the way of building that, a sentence each for people; empty if nothing does.
+    [[nodiscard]] static std::vector<std::string> problems_with(const topologies::Topology& topology,
+                                                                const flow::FlowPlan& plan,
+                                                                const FlowFabricConfig& config);
 
     [[nodiscard]] sim::Engine& engine() noexcept { return *engine_; }
     [[nodiscard]] flow::FlowTable& flows() noexcept { return *flows_; }
@@ -63,6 +73,8 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
     [[nodiscard]] uint64_t hops() const;
     /// Flows that have ended, in success or not.
     [[nodiscard]] uint64_t ended() const;
+    /// When the next flow begins by itself, max() if none.
+    [[nodiscard]] sim::SimTime next_start() const;
     /// Throws a failed check if packets or buffer bytes are missing.
     void check_conservation() const;
     /// Switches and priorities that wait for each other in a circle, one line each; empty if there is none.
@@ -96,10 +108,9 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
     void route();
     void find_longest_rtt();
     [[nodiscard]] unsigned partition_of(uint32_t pod, uint32_t index, size_t count) const;
-    [[nodiscard]] fabric::SwitchConfig switch_config(uint32_t index) const;
     [[nodiscard]] PathSum walk(flow::HostIndex src, flow::HostIndex dst) const;
-    [[nodiscard]] uint32_t full_packet_bytes() const;
-    [[nodiscard]] uint32_t ack_bytes() const;
+    [[nodiscard]] bool is_lossless(topologies::NodeRef node) const;
+    void set_port_rules(fabric::Switch& s, const topologies::LinkEnd& end, sim::BitRate rate) const;
 
     topologies::Topology topology_;
     FlowFabricConfig config_;

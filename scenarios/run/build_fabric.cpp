@@ -1,0 +1,230 @@
+#include "scenarios/run/build_fabric.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/cc/register_algorithms.hpp"
+#include "scenarios/build/known_profiles.hpp"
+#include "scenarios/run/build_faults.hpp"
+
+namespace simverbs::scenarios::run {
+
+namespace {
+
+/// Weights of DWRR are in full frames.
+constexpr uint32_t kQuantumFrame = 4096 + 82;
+/// IBA, IB CC: threshold 15 marks soonest, 1 last, 0 never.
+constexpr int kFecnSteps = 16;
+
+cc::Parameters parameters_of(const CcSpec& spec) {
+    cc::Parameters given;
+    for (const auto& [name, value] : spec.values.all()) {
+        if (!value.is_written) continue;
+        if (const auto* whole = std::get_if<int64_t>(&value.value))
+            given[name] = static_cast<double>(*whole);
+        else if (const auto* real = std::get_if<double>(&value.value))
+            given[name] = *real;
+        else if (const auto* flag = std::get_if<bool>(&value.value))
+            given[name] = *flag ? 1 : 0;
+    }
+    return given;
+}
+
+class FabricConfigurer {
+  public:
+    FabricConfigurer(const ScenarioSpec& spec, const BuiltTopology& topology, DiagnosticSink& sink)
+        : spec_(spec), topology_(topology), sink_(sink) {}
+
+    std::unique_ptr<cc::CongestionControl> make_cc() {
+        info_ = cc::find_algorithm(spec_.cc.algorithm);
+        if (info_ == nullptr) {
+            sink_.add(spec_.cc.position, spec_.cc.path, fmt::format("there is no algorithm '{}'", spec_.cc.algorithm));
+            return nullptr;
+        }
+        cc::Parameters given = parameters_of(spec_.cc);
+        preset_ = spec_.cc.preset.empty() ? nullptr : cc::find_preset(*info_, spec_.cc.preset);
+        if (preset_ != nullptr) given = cc::with_preset(*preset_, given);
+        for (const cc::ParameterProblem& p : cc::check_parameters(*info_, given)) {
+            const CheckedValue* value = spec_.cc.values.find(p.parameter);
+            sink_.add(value != nullptr ? value->position : spec_.cc.position, spec_.cc.path + "." + p.parameter,
+                      p.problem, p.expected, p.hint);
+        }
+        return sink_.empty() ? cc::make(*info_, given) : nullptr;
+    }
+
+    FlowFabricConfig configure(const cc::CongestionControl& algorithm) {
+        FlowFabricConfig c;
+        c.engine.seed = spec_.lab.seed;
+        c.engine.threads = static_cast<unsigned>(spec_.run.threads);
+        if (spec_.run.window) c.engine.window = *spec_.run.window;
+        c.layer = topology_.layer;
+        c.cc = &algorithm;
+        for (const SwitchSpec* s : topology_.switches) c.per_switch.push_back(switch_config(*s));
+        set_port_rules(c);
+        c.nics.payload_bytes = static_cast<uint32_t>(spec_.transport.payload);
+        c.nics.ack_every = static_cast<uint32_t>(spec_.transport.ack_every);
+        c.nics.retransmission_timeout = spec_.transport.retransmission_timeout;
+        c.nics.retry_cnt = static_cast<uint8_t>(spec_.transport.retry_cnt);
+        c.nics.recovery = spec_.transport.loss_recovery == LossRecovery::SelectiveRepeat
+                              ? flow::LossRecovery::SelectiveRepeat
+                              : flow::LossRecovery::GoBackN;
+        if (spec_.transport.window == WindowKind::Fixed) c.nics.window_bytes = spec_.transport.window_bytes;
+        c.nics.window_of_bdp = spec_.transport.window == WindowKind::Bdp;
+        c.uniform_base_rtt = spec_.cc.preset == "hpcc-ns3";
+        if (!topology_.switches.empty()) c.nics.vl_buffer = queueing(*topology_.switches.front()).vl_buffer;
+        return c;
+    }
+
+  private:
+    [[nodiscard]] static const SwitchQueueing& queueing(const SwitchSpec& s) { return s.queueing; }
+
+    static uint16_t mask_of(const std::vector<int>& priorities) {
+        uint16_t mask = 0;
+        for (const int p : priorities) mask |= static_cast<uint16_t>(1U << p);
+        return mask;
+    }
+
+    fabric::SwitchConfig switch_config(const SwitchSpec& s) const {
+        const SwitchQueueing& q = queueing(s);
+        fabric::SwitchConfig c;
+        c.forwarding = s.forwarding == Forwarding::StoreAndForward ? fabric::Forwarding::StoreAndForward
+                                                                   : fabric::Forwarding::CutThrough;
+        c.pipeline_latency = s.latency;
+        c.buffer.total = s.buffer > 0 ? s.buffer : fabric::BufferConfig::kUnlimited;
+        c.buffer.cell = q.cell;
+        c.buffer.alpha = q.a_shift ? std::ldexp(1.0, -*q.a_shift) : q.alpha;
+        c.trimming = q.trims;
+        c.telemetry = q.adds_int.value_or(false);
+        c.balancing = static_cast<fabric::LoadBalancing>(q.load_balancing);
+        c.flowlet_gap = q.flowlet_gap;
+        if (topology_.layer == link::LinkLayer::InfiniBand) {
+            c.vl_buffer = q.vl_buffer;
+            c.buffer.total = fabric::BufferConfig::kUnlimited;
+            set_vl_arbitration(q, c);
+            set_fecn(q, c);
+            return c;
+        }
+        if (q.pfc.is_enabled) {
+            c.buffer.lossless = mask_of(q.pfc.priorities);
+            c.buffer.headroom = q.pfc.headroom.value_or(0);
+            c.buffer.reserve = q.pfc.reserve;
+            c.buffer.xon_offset = q.pfc.xon_offset;
+            c.pfc.quanta = static_cast<uint32_t>(q.pfc.quanta);
+            if (q.pfc.watchdog) c.pfc.watchdog = *q.pfc.watchdog;
+        }
+        c.lossy_alpha = s.buffer > 0 ? q.alpha : 0;
+        if (q.ecn.is_enabled)
+            c.ecn = {mask_of(q.ecn.priorities), {q.ecn.kmin, q.ecn.kmax, q.ecn.pmax}, q.ecn.at == EcnPoint::Enqueue};
+        c.scheduler.strict = mask_of(q.scheduler.strict);
+        c.scheduler.quantum.fill(kQuantumFrame);
+        for (const auto& [priority, weight] : q.scheduler.dwrr)
+            c.scheduler.quantum[static_cast<size_t>(priority)] = static_cast<uint32_t>(weight) * kQuantumFrame;
+        return c;
+    }
+
+    /// VLs of the high-priority table are served first; the others share by weight.
+    static void set_vl_arbitration(const SwitchQueueing& q, fabric::SwitchConfig& c) {
+        c.scheduler.strict = 1U << link::kManagementVl;
+        c.scheduler.quantum.fill(kQuantumFrame);
+        for (const auto& [vl, weight] : q.vl_arbitration.high)
+            c.scheduler.strict |= static_cast<uint16_t>(weight > 0 ? 1U << vl : 0U);
+        for (const auto& [vl, weight] : q.vl_arbitration.low)
+            c.scheduler.quantum[static_cast<size_t>(vl)] =
+                static_cast<uint32_t>(std::max(weight, 1)) * static_cast<uint32_t>(link::kCreditBytes);
+    }
+    static void set_fecn(const SwitchQueueing& q, fabric::SwitchConfig& c) {
+        if (!q.fecn.is_enabled || q.fecn.threshold == 0) return;
+        const sim::ByteCount threshold = q.vl_buffer * (kFecnSteps - q.fecn.threshold) / kFecnSteps;
+        c.ecn = {0x7FFF, {threshold, threshold, 1.0}, false};
+    }
+
+    /// Where the file gives no thresholds, a preset's hold, scaled to each port's speed; and HPCC's switches give
+    /// faster ports more of the buffer.
+    void set_port_rules(FlowFabricConfig& c) const {
+        if (preset_ != nullptr && preset_->ecn.given()) {
+            const cc::EcnMarking marking = preset_->ecn;
+            c.red = [marking](sim::BitRate rate) {
+                const cc::EcnMarking m = marking.scaled_to(rate);
+                return ecn::RedParams{m.kmin, m.kmax, m.pmax};
+            };
+        }
+        sim::BitRate slowest = sim::BitRate::gbps(1'000'000);
+        for (const topologies::Link& l : topology_.topology.links)
+            if (!l.a.node.is_switch || !l.b.node.is_switch) slowest = std::min(slowest, l.rate);
+        c.host_rate = slowest;
+        c.own_red.resize(topology_.switches.size());
+        c.shifts.resize(topology_.switches.size());
+        for (size_t i = 0; i < topology_.switches.size(); ++i) {
+            c.own_red[i] = queueing(*topology_.switches[i]).ecn.has_own_thresholds;
+            c.shifts[i] = queueing(*topology_.switches[i]).a_shift;
+        }
+    }
+
+    const ScenarioSpec& spec_;
+    const BuiltTopology& topology_;
+    DiagnosticSink& sink_;
+    const cc::AlgorithmInfo* info_ = nullptr;
+    const cc::Preset* preset_ = nullptr;
+};
+
+FieldKind kind_of(cc::ParameterKind kind) {
+    switch (kind) {
+        case cc::ParameterKind::Rate:
+            return FieldKind::Rate;
+        case cc::ParameterKind::Time:
+            return FieldKind::Time;
+        case cc::ParameterKind::Size:
+            return FieldKind::Size;
+        case cc::ParameterKind::Fraction:
+            return FieldKind::Number;
+        case cc::ParameterKind::Integer:
+            return FieldKind::Integer;
+        case cc::ParameterKind::Flag:
+            return FieldKind::Integer;
+    }
+    return FieldKind::Number;
+}
+
+}  // namespace
+
+std::optional<BuiltScenario> build_scenario(const ScenarioSpec& spec, DiagnosticSink& sink) {
+    auto topology = build_topology(spec, sink);
+    if (!topology) return std::nullopt;
+    auto workloads = build_workloads(spec, *topology, sink);
+    FabricConfigurer configurer(spec, *topology, sink);
+    BuiltScenario built;
+    built.cc = configurer.make_cc();
+    BuiltFaults faults = build_faults(spec, *topology, sink);
+    if (!sink.empty() || !workloads || built.cc == nullptr) return std::nullopt;
+    FlowFabricConfig config = configurer.configure(*built.cc);
+    config.faults = std::move(faults.links);
+    built.faults = std::move(faults.records);
+    built.groups = std::move(workloads->groups);
+    for (std::string& problem : FlowFabric::problems_with(topology->topology, workloads->plan, config))
+        sink.add(spec.topology.position, spec.topology.path, std::move(problem));
+    if (!sink.empty()) return std::nullopt;
+    built.fabric = std::make_unique<FlowFabric>(topology->topology, std::move(workloads->plan), config);
+    built.topology = std::move(*topology);
+    return built;
+}
+
+ScenarioOptions scenario_options() {
+    ScenarioOptions options;
+    options.lab = lab_options();
+    for (const cc::AlgorithmInfo* info : cc::algorithms()) {
+        if (info->name == "none") continue;
+        KnownAlgorithm known;
+        known.name = info->name;
+        known.help = info->summary;
+        for (const cc::Preset& preset : info->presets) known.presets.emplace_back(preset.name);
+        for (const cc::ParameterInfo& p : info->parameters)
+            known.parameters.push_back(
+                {std::string(p.name), kind_of(p.kind), std::string(p.default_text), {}, {}, std::string(p.help)});
+        options.algorithms.push_back(std::move(known));
+    }
+    return options;
+}
+
+}  // namespace simverbs::scenarios::run

@@ -1,0 +1,281 @@
+#include "scenarios/run/build_topology.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "models/hca/device_profile.hpp"
+#include "models/link/link_params.hpp"
+#include "scenarios/import/hpcc_topology.hpp"
+#include "scenarios/import/ib_netlist.hpp"
+#include "scenarios/lang/did_you_mean.hpp"
+#include "scenarios/topologies/clos_topologies.hpp"
+#include "scenarios/topologies/dragonfly.hpp"
+#include "scenarios/topologies/levels.hpp"
+#include "scenarios/topologies/small_topologies.hpp"
+
+namespace simverbs::scenarios::run {
+
+namespace {
+
+using topologies::LinkParameters;
+using topologies::Problems;
+using topologies::Topology;
+
+uint32_t number_of(const Values& values, std::string_view key) {
+    return static_cast<uint32_t>(values.integer(key));
+}
+
+sim::BitRate profile_rate(const HostSpec& host) {
+    const hca::DeviceProfile* profile = host.nics.empty() ? nullptr : hca::find_profile(host.nics.front().profile);
+    return profile != nullptr ? profile->default_rate : sim::BitRate::gbps(100);
+}
+
+sim::SimTime delay_of(const LinkSpec& link) {
+    return link.delay ? *link.delay : topologies::cable_delay(link.length);
+}
+
+link::LinkLayer layer_of(LinkLayer layer) {
+    return layer == LinkLayer::InfiniBand ? link::LinkLayer::InfiniBand : link::LinkLayer::Ethernet;
+}
+
+/// A generated fabric.
+class FabricMaker {
+  public:
+    FabricMaker(const ScenarioSpec& spec, BuiltTopology& built, DiagnosticSink& sink)
+        : spec_(spec), t_(spec.topology), v_(spec.topology.values), built_(built), sink_(sink) {}
+
+    void make() {
+        Topology& to = built_.topology;
+        const LinkParameters host = every_link();
+        Problems problems;
+        if (t_.kind == "dumbbell")
+            problems = topologies::make_dumbbell(to, {number_of(v_, "left_hosts"), number_of(v_, "right_hosts"), host,
+                                                      other("bottleneck_rate", "bottleneck_delay")});
+        else if (t_.kind == "parking_lot")
+            problems = topologies::make_parking_lot(to, {number_of(v_, "switches"), number_of(v_, "hosts_per_switch"),
+                                                         host, other("bottleneck_rate", "bottleneck_delay")});
+        else if (t_.kind == "leaf_spine")
+            problems = topologies::make_leaf_spine(
+                to, {number_of(v_, "leaves"), number_of(v_, "spines"), number_of(v_, "hosts_per_leaf"),
+                     number_of(v_, "links_per_pair"), host, other("uplink_rate", "uplink_delay")});
+        else if (t_.kind == "fat_tree")
+            problems = topologies::make_fat_tree(to, fat_tree());
+        else if (t_.kind == "hpcc_320")
+            problems = topologies::make_fat_tree(to, hpcc_320());
+        else if (t_.kind == "rail_optimised")
+            problems = topologies::make_rail_optimised(
+                to,
+                {number_of(v_, "servers"), number_of(v_, "nics_per_server"), number_of(v_, "servers_per_unit"),
+                 number_of(v_, "spines"), number_of(v_, "links_per_pair"), host, other("uplink_rate", "uplink_delay")});
+        else if (t_.kind == "dragonfly")
+            problems = topologies::make_dragonfly(
+                to, {number_of(v_, "routers_per_group"), number_of(v_, "hosts_per_router"),
+                     number_of(v_, "global_links_per_router"), v_.has("groups") ? number_of(v_, "groups") : 0, host,
+                     other("local_rate", "local_delay"), other("global_rate", "global_delay")});
+        else
+            import();
+        for (const Diagnostic& d : problems) {
+            const CheckedValue* value = v_.find(d.path);
+            sink_.add(value != nullptr ? value->position : t_.position,
+                      d.path.empty() ? t_.path : t_.path + "." + d.path, d.problem, d.expected, d.hint);
+        }
+    }
+
+  private:
+    [[nodiscard]] LinkParameters every_link() const {
+        return {t_.link.rate.value_or(profile_rate(t_.host)), delay_of(t_.link)};
+    }
+    [[nodiscard]] LinkParameters other(std::string_view rate, std::string_view delay) const {
+        LinkParameters p = every_link();
+        if (v_.has(rate)) p.rate = v_.rate(rate);
+        if (v_.has(delay)) p.delay = v_.time(delay);
+        return p;
+    }
+    [[nodiscard]] topologies::FatTreeParameters fat_tree() const {
+        topologies::FatTreeParameters p;
+        p.host_link = every_link();
+        p.tor_link = other("uplink_rate", "uplink_delay");
+        p.core_link = other("core_rate", "core_delay");
+        if (v_.has("k")) {
+            const uint32_t half = number_of(v_, "k") / 2;
+            p.pods = 2 * half;
+            p.tors_per_pod = p.aggs_per_pod = half;
+            p.cores = half * half;
+            p.hosts_per_tor = static_cast<uint32_t>(half * v_.number("oversubscription"));
+            return p;
+        }
+        p.pods = number_of(v_, "pods");
+        p.tors_per_pod = number_of(v_, "tors_per_pod");
+        p.aggs_per_pod = number_of(v_, "aggs_per_pod");
+        p.cores = number_of(v_, "cores");
+        p.hosts_per_tor = number_of(v_, "hosts_per_tor");
+        return p;
+    }
+    [[nodiscard]] topologies::FatTreeParameters hpcc_320() const {
+        topologies::FatTreeParameters p = topologies::hpcc_fabric();
+        p.host_link = {v_.rate("host_rate"), v_.time("delay")};
+        p.tor_link = p.core_link = {v_.rate("uplink_rate"), v_.time("delay")};
+        return p;
+    }
+    void import() {
+        const std::string file = v_.text("file");
+        const auto text = read_text(file, t_.position, t_.path + ".file", sink_);
+        if (!text) return;
+        if (t_.kind == "hpcc_file") {
+            if (auto read = imports::read_hpcc_topology(*text, file, sink_)) {
+                built_.topology = std::move(read->topology);
+                built_.hpcc_nodes = std::move(read->nodes);
+            }
+            return;
+        }
+        if (auto read = imports::read_ib_netlist(*text, file, imports::IbNetlistOptions{}, sink_))
+            built_.topology = std::move(*read);
+    }
+
+    const ScenarioSpec& spec_;
+    const TopologySpec& t_;
+    const Values& v_;
+    BuiltTopology& built_;
+    DiagnosticSink& sink_;
+};
+
+/// A topology that the file wires itself, as labs have it.
+void take_lab(const LabSpec& lab, BuiltTopology& built) {
+    Topology& to = built.topology;
+    std::vector<std::vector<uint32_t>> first_host(lab.hosts.size());
+    sim::BitRate fastest = sim::BitRate::gbps(1);
+    for (size_t h = 0; h < lab.hosts.size(); ++h) {
+        const HostSpec& host = lab.hosts[h];
+        fastest = std::max(fastest, profile_rate(host));
+        for (size_t n = 0; n < host.nics.size(); ++n) {
+            first_host[h].push_back(static_cast<uint32_t>(to.hosts.size()));
+            for (int p = 1; p <= host.nics[n].ports; ++p) {
+                topologies::Host one;
+                one.name = n == 0 && p == 1 ? host.name : fmt::format("{}.{}/{}", host.name, host.nics[n].device, p);
+                one.server = static_cast<uint32_t>(h);
+                one.rail = static_cast<uint32_t>(n);
+                to.hosts.push_back(std::move(one));
+            }
+        }
+    }
+    for (const SwitchSpec& s : lab.switches) to.switches.push_back({.name = s.name});
+    for (const LinkSpec& l : lab.links) {
+        topologies::Link link;
+        sim::BitRate rate = fastest;
+        const auto end_of = [&](const LinkEnd& e) -> topologies::LinkEnd {
+            if (e.is_switch) return {{true, static_cast<uint32_t>(e.node)}, static_cast<uint32_t>(e.port)};
+            rate = std::min(rate, profile_rate(lab.hosts[static_cast<size_t>(e.node)]));
+            const uint32_t first = first_host[static_cast<size_t>(e.node)][static_cast<size_t>(e.nic)];
+            return {{false, first + static_cast<uint32_t>(e.port) - 1}, 0};
+        };
+        link.a = end_of(l.a);
+        link.b = end_of(l.b);
+        link.rate = l.rate.value_or(rate);
+        link.delay = delay_of(l);
+        to.links.push_back(link);
+    }
+    built.first_port = 1;
+}
+
+void index_names(BuiltTopology& built) {
+    for (uint32_t i = 0; i < built.topology.hosts.size(); ++i)
+        built.host_numbers.emplace(built.topology.hosts[i].name, i);
+    for (uint32_t i = 0; i < built.topology.switches.size(); ++i)
+        built.switch_numbers.emplace(built.topology.switches[i].name, i);
+}
+
+void report_unknown_place(const BuiltTopology& built, const PlaceRef& place, std::string_view what,
+                          DiagnosticSink& sink) {
+    std::vector<std::string_view> names;
+    for (const auto& [name, number] : built.host_numbers) names.push_back(name);
+    for (const auto& [name, number] : built.switch_numbers) names.push_back(name);
+    sink.add(place.position, place.path, fmt::format("there is no {} '{}'", what, place.text),
+             fmt::format("one of the fabric's, such as '{}'", names.empty() ? "" : names.front()),
+             did_you_mean(place.text, names));
+}
+
+void adjust_links(const TopologySpec& t, BuiltTopology& built, DiagnosticSink& sink) {
+    for (const LinkAdjustment& a : t.adjustments) {
+        const auto link = built.find_link(a.link);
+        if (!link) {
+            report_unknown_place(built, a.link.a, "link at", sink);
+            continue;
+        }
+        topologies::Link& to = built.topology.links[*link];
+        if (a.properties.rate) to.rate = *a.properties.rate;
+        to.delay = delay_of(a.properties);
+    }
+}
+
+}  // namespace
+
+std::optional<std::string> read_text(const std::string& file, const SourcePosition& position, const std::string& path,
+                                     DiagnosticSink& sink) {
+    std::ifstream in(file, std::ios::binary);
+    std::stringstream text;
+    if (in) text << in.rdbuf();
+    if (in && !in.bad()) return text.str();
+    sink.add(position, path, fmt::format("cannot read '{}': {}", file, std::strerror(errno)),
+             "a file that can be read");
+    return std::nullopt;
+}
+
+std::optional<flow::HostIndex> BuiltTopology::find_host(std::string_view name) const {
+    if (const auto it = host_numbers.find(name); it != host_numbers.end()) return it->second;
+    // "h3.mlx5_0/1" is the first port of h3.
+    const size_t dot = name.find('.');
+    if (dot == std::string_view::npos) return std::nullopt;
+    const auto it = host_numbers.find(name.substr(0, dot));
+    return it == host_numbers.end() ? std::nullopt : std::optional(it->second);
+}
+
+std::string BuiltTopology::port_name(const topologies::LinkEnd& end) const {
+    if (!end.node.is_switch) return topology.hosts[end.node.index].name;
+    return fmt::format("{}/{}", topology.switches[end.node.index].name, end.port);
+}
+
+std::optional<uint32_t> BuiltTopology::find_link(const LinkRef& ref) const {
+    const auto is_end = [&](const topologies::LinkEnd& end, const std::string& name) {
+        if (port_name(end) == name || topology.name_of(end.node) == name) return true;
+        return !end.node.is_switch && find_host(name) == std::optional(end.node.index);
+    };
+    for (uint32_t i = 0; i < topology.links.size(); ++i) {
+        const topologies::Link& l = topology.links[i];
+        if (!ref.b) {
+            if (is_end(l.a, ref.a.text) || is_end(l.b, ref.a.text)) return i;
+        } else if ((is_end(l.a, ref.a.text) && is_end(l.b, ref.b->text)) ||
+                   (is_end(l.b, ref.a.text) && is_end(l.a, ref.b->text))) {
+            return i;
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<BuiltTopology> build_topology(const ScenarioSpec& spec, DiagnosticSink& sink) {
+    BuiltTopology built;
+    if (spec.topology.is_fabric)
+        FabricMaker(spec, built, sink).make();
+    else
+        take_lab(spec.lab, built);
+    if (!sink.empty()) return std::nullopt;
+    index_names(built);
+    const std::vector<HostSpec>& hosts = spec.lab.hosts;
+    const HostSpec& like = spec.topology.is_fabric ? spec.topology.host : hosts.front();
+    if (!like.nics.empty()) built.layer = layer_of(like.nics.front().link_layer);
+    built.switches.assign(built.topology.switches.size(), &spec.topology.switch_);
+    for (const SwitchSpec& s : spec.lab.switches)
+        if (const auto it = built.switch_numbers.find(s.name); it != built.switch_numbers.end())
+            built.switches[it->second] = &s;
+    adjust_links(spec.topology, built, sink);
+    if (!spec.topology.is_fabric) topologies::assign_levels(built.topology);
+    if (!topologies::validate(built.topology, sink) || !sink.empty()) return std::nullopt;
+    return built;
+}
+
+}  // namespace simverbs::scenarios::run

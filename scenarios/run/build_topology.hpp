@@ -1,0 +1,43 @@
+// From a scenario's topology to a fabric of hosts, switches and links.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/flow/flow_plan.hpp"
+#include "models/link/packet_bytes.hpp"
+#include "scenarios/lang/diagnostic.hpp"
+#include "scenarios/lang/scenario_spec.hpp"
+#include "scenarios/topologies/topology.hpp"
+
+namespace simverbs::scenarios::run {
+
+/// A topology as the simulation needs it. Hosts with several ports, or NICs, have one entry for each ("h0", then
+/// "h0.mlx5_1/1").
+struct BuiltTopology {
+    topologies::Topology topology;
+    link::LinkLayer layer = link::LinkLayer::Ethernet;
+    std::vector<const SwitchSpec*> switches;  ///< by switch: what it is like
+    std::map<std::string, flow::HostIndex, std::less<>> host_numbers;
+    std::map<std::string, uint32_t, std::less<>> switch_numbers;
+    std::vector<topologies::NodeRef> hpcc_nodes;  ///< of an HPCC file: by the file's number
+
+    /// The host called so ("h3", or "h3.mlx5_0/1").
+    [[nodiscard]] std::optional<flow::HostIndex> find_host(std::string_view name) const;
+    /// The link with an end called so ("h3", "tor0/5"), or between the two.
+    [[nodiscard]] std::optional<uint32_t> find_link(const LinkRef& ref) const;
+    /// "h3" or "tor0/5", as scenarios name ports: switch ports as the topology numbers them, from 0, of labs from 1.
+    [[nodiscard]] std::string port_name(const topologies::LinkEnd& end) const;
+    uint32_t first_port = 0;  ///< number of a switch's first port
+};
+
+/// Every problem goes to `sink`, which must be empty; nullopt if there was any. `spec` must outlive the result.
+[[nodiscard]] std::optional<BuiltTopology> build_topology(const ScenarioSpec& spec, DiagnosticSink& sink);
+
+/// A text file as a whole; reports one that cannot be read at `position`.
+[[nodiscard]] std::optional<std::string> read_text(const std::string& file, const SourcePosition& position,
+                                                   const std::string& path, DiagnosticSink& sink);
+
+}  // namespace simverbs::scenarios::run

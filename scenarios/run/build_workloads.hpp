@@ -1,0 +1,24 @@
+// From a scenario's workloads to flows.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "models/flow/flow_plan.hpp"
+#include "scenarios/lang/diagnostic.hpp"
+#include "scenarios/lang/scenario_spec.hpp"
+#include "scenarios/run/build_topology.hpp"
+#include "scenarios/run/run_result.hpp"
+
+namespace simverbs::scenarios::run {
+
+struct BuiltWorkloads {
+    flow::FlowPlan plan;
+    std::vector<GroupRecord> groups;  ///< as FlowPlan::groups, with what is known of each
+};
+
+/// Every problem goes to `sink`, which must be empty; nullopt if there was any.
+[[nodiscard]] std::optional<BuiltWorkloads> build_workloads(const ScenarioSpec& spec, const BuiltTopology& topology,
+                                                            DiagnosticSink& sink);
+
+}  // namespace simverbs::scenarios::run

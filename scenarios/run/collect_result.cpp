@@ -1,0 +1,137 @@
+#include "scenarios/run/collect_result.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace simverbs::scenarios::run {
+
+void describe_parts(const BuiltScenario& built, RunResult& result) {
+    const topologies::Topology& t = built.topology.topology;
+    result.hosts.resize(t.hosts.size());
+    result.switches.resize(t.switches.size());
+    for (size_t i = 0; i < t.hosts.size(); ++i) result.hosts[i].name = t.hosts[i].name;
+    for (size_t i = 0; i < t.switches.size(); ++i) {
+        SwitchRecord& s = result.switches[i];
+        const fabric::SwitchConfig& c = built.fabric->fabric_switch(i).config();
+        s.name = t.switches[i].name;
+        s.buffer = c.buffer.total < fabric::BufferConfig::kUnlimited ? c.buffer.total : 0;
+        s.headroom = c.buffer.lossless != 0 ? c.buffer.headroom : 0;
+    }
+    for (uint32_t i = 0; i < t.links.size(); ++i) {
+        const topologies::Link& l = t.links[i];
+        LinkRecord record;
+        record.rate = l.rate;
+        record.delay = l.delay;
+        record.name = built.topology.port_name(l.a) + " - " + built.topology.port_name(l.b);
+        for (const topologies::LinkEnd* end : {&l.a, &l.b}) {
+            const auto index = static_cast<uint32_t>(result.ports.size());
+            (end == &l.a ? record.a : record.b) = index;
+            PortRecord port;
+            port.name = built.topology.port_name(*end);
+            port.is_switch = end->node.is_switch;
+            port.node = end->node.index;
+            port.port = end->port;
+            port.link = i;
+            port.rate = l.rate;
+            result.ports.push_back(std::move(port));
+            if (end->node.is_switch)
+                result.switches[end->node.index].ports.push_back(index);
+            else
+                result.hosts[end->node.index].port = index;
+        }
+        result.links.push_back(std::move(record));
+    }
+}
+
+PortCounts counts_of(const BuiltScenario& built, const PortRecord& port) {
+    PortCounts to;
+    if (!port.is_switch) {
+        const flow::FlowNicCounters& c = built.fabric->nic(port.node).counters();
+        to.tx_packets = c.tx_packets;
+        to.tx_bytes = c.tx_bytes;
+        to.rx_packets = c.rx_packets;
+        to.rx_bytes = c.rx_bytes;
+        to.corrupted = c.corrupt;
+        to.pauses_received = c.pauses_received;
+        to.paused_time = c.paused_time;
+        return to;
+    }
+    const fabric::Switch& s = built.fabric->fabric_switch(port.node);
+    const fabric::PortCounters c = s.counters(port.port);
+    to.tx_packets = c.tx_packets;
+    to.tx_bytes = c.tx_bytes;
+    to.rx_packets = c.rx_packets;
+    to.rx_bytes = c.rx_bytes;
+    to.drops = c.drops_full + c.drops_headroom + c.drops_watchdog;
+    to.lossless_drops = c.drops_headroom;
+    to.watchdog_drops = c.drops_watchdog;
+    to.other_drops = c.drops_ttl + c.drops_no_route;
+    to.trims = c.trimmed;
+    to.marks = c.marked;
+    to.pauses_sent = c.pauses_sent;
+    to.pauses_received = c.pauses_received;
+    to.pause_storms = c.watchdog_events;
+    to.paused_time = c.paused_time;
+    for (uint32_t p = 0; p < kPriorities; ++p) to.queue[p] = s.queue_bytes(port.port, p);
+    return to;
+}
+
+namespace {
+
+void collect_flows(const ScenarioSpec& spec, const BuiltScenario& built, RunResult& result) {
+    const flow::FlowTable& table = built.fabric->flows();
+    std::vector<uint32_t> numbers(result.groups.size(), 0);
+    const sim::SimTime until = spec.run.measure_until.value_or(sim::SimTime::max());
+    result.flows.resize(table.size());
+    for (uint32_t i = 0; i < table.size(); ++i) {
+        const flow::FlowSpec& f = table.spec(i);
+        const flow::FlowResult& r = table.result(i);
+        FlowRecord& to = result.flows[i];
+        to.group = f.group;
+        to.number = numbers[f.group]++;
+        to.src = f.src;
+        to.dst = f.dst;
+        to.priority = f.priority;
+        to.bytes = f.bytes;
+        to.planned = f.start;
+        to.started = r.started;
+        to.received = r.received;
+        to.acknowledged = r.acknowledged;
+        to.ideal = built.fabric->ideal_time(f.src, f.dst, f.bytes);
+        to.retransmitted = r.retransmitted;
+        to.timeouts = r.timeouts;
+        to.naks = r.naks;
+        to.cnps = r.cnps;
+        to.status = r.status;
+        const sim::SimTime start = r.started != sim::SimTime::max() ? r.started : f.start;
+        to.is_measured = start >= spec.run.measure_from && start < until;
+    }
+}
+
+}  // namespace
+
+void collect_end(const ScenarioSpec& spec, BuiltScenario& built, RunResult& result) {
+    for (PortRecord& port : result.ports) {
+        port.end = counts_of(built, port);
+        if (port.is_switch)
+            port.max_queue =
+                static_cast<sim::ByteCount>(built.fabric->fabric_switch(port.node).counters(port.port).max_queue_bytes);
+    }
+    for (size_t i = 0; i < result.switches.size(); ++i) {
+        const fabric::SharedBuffer& buffer = built.fabric->fabric_switch(i).buffer();
+        result.switches[i].max_buffer = buffer.max_used();
+        result.switches[i].max_headroom = buffer.max_headroom_wanted();
+    }
+    collect_flows(spec, built, result);
+    result.faults = built.faults;
+    for (size_t i = 0; i < result.links.size(); ++i)
+        for (const link::FaultReport& report : built.fabric->fabric_link(i).fault_reports())
+            for (FaultRecord& fault : result.faults)
+                if (fault.name == report.path) fault.fired += report.fired;
+    result.packet_hops = built.fabric->hops();
+    result.memory_bytes = built.fabric->memory();
+    result.deadlocks = built.fabric->pause_cycle().empty() ? 0 : 1;
+}
+
+}  // namespace simverbs::scenarios::run

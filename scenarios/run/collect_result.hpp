@@ -1,0 +1,16 @@
+// Reads what a fabric has counted. Internal to scenarios/run.
+#pragma once
+
+#include "scenarios/run/build_fabric.hpp"
+#include "scenarios/run/run_result.hpp"
+
+namespace simverbs::scenarios::run {
+
+/// Hosts, switches, ports and links, all counts still zero.
+void describe_parts(const BuiltScenario& built, RunResult& result);
+/// What a port has counted so far.
+[[nodiscard]] PortCounts counts_of(const BuiltScenario& built, const PortRecord& port);
+/// Everything that is known only at the end.
+void collect_end(const ScenarioSpec& spec, BuiltScenario& built, RunResult& result);
+
+}  // namespace simverbs::scenarios::run
