@@ -1,6 +1,8 @@
 // The commands of simverbs. Each returns an ExitCode; UserError is a user's mistake.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,17 @@ struct UpOptions {
 int run_up(const UpOptions& options);
 int run_down(const std::string& name);
 int run_on(const std::string& name, const std::string& host, const std::vector<std::string>& command);
+
+struct RunOptions {
+    std::vector<std::string> files;
+    std::string out;                    ///< folder of the results
+    std::string junit;                  ///< file
+    std::vector<std::string> settings;  ///< KEY=VALUE
+    std::optional<uint64_t> seed;
+    std::optional<int> threads;
+    int jobs = 0;  ///< runs side by side; 0: as many as there are cores
+};
+int run_scenarios(const RunOptions& options);
 
 /// Labs and profiles; or the hosts of one lab.
 int run_list(const std::string& lab);

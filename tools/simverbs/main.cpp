@@ -71,6 +71,21 @@ int run(int argc, char** argv) {
     down_app->add_option("--name", name, "the lab's name")->capture_default_str();
     down_app->callback([&] { code = run_down(name); });
 
+    RunOptions scenario;
+    CLI::App* run_app = app.add_subcommand("run", "run scenarios: fabrics, flows, congestion control, faults, expectations");
+    run_app->add_option("files", scenario.files, "scenario files")->required()->type_name("FILE …");
+    run_app->add_option("--out", scenario.out, "folder for the results")->type_name("DIR");
+    run_app->add_option("--seed", scenario.seed, "instead of the file's");
+    run_app->add_option("--threads", scenario.threads, "of each run; results do not depend on it")
+        ->check(CLI::Range(1, 64));
+    run_app->add_option("--jobs", scenario.jobs, "runs of a sweep side by side (default: as many as cores)")
+        ->check(CLI::Range(1, 1024));
+    run_app->add_option("--set", scenario.settings, "set a parameter or a key, e.g. --set cc.algorithm=hpcc")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+    run_app->add_option("--junit", scenario.junit, "write the verdicts in JUnit's format")->type_name("FILE");
+    run_app->callback([&] { code = run_scenarios(scenario); });
+
     std::string listed;
     CLI::App* list_app = app.add_subcommand("list", "show labs and NIC profiles, or the hosts of one lab");
     list_app->add_option("lab", listed, "lab by name or file")->type_name("LAB");
