@@ -183,6 +183,12 @@ TEST(Settings, WrongOnesAreToldWhereTheyComeFrom) {
               "'workloads[0].load'\n");
 }
 
+TEST(Settings, AFileIsRelativeToTheWorkingFolder) {
+    const std::string errors = load_text("topology: {kind: hpcc_file}\n", {"topology.file=none/x.txt"}).errors;
+    EXPECT_TRUE(errors.starts_with("--set topology.file=none/x.txt: topology.file: there is no file 'none/x.txt'; "))
+        << errors;
+}
+
 TEST(Sweeps, MakeOneRunForEachCombination) {
     const auto loaded = load_text(
         "parameters: {load: 1 %}\ntopology: hpcc_320\n"
