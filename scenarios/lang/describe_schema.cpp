@@ -3,6 +3,7 @@
 #include "scenarios/lang/lab_schemas.hpp"
 #include "scenarios/lang/metric_table.hpp"
 #include "scenarios/lang/quantity.hpp"
+#include "scenarios/lang/scenario_loader.hpp"
 #include "scenarios/lang/scenario_schemas.hpp"
 #include "scenarios/lang/schema.hpp"
 #include "scenarios/lang/topology.hpp"
@@ -161,6 +162,26 @@ std::string describe_metrics() {
 std::span<const ComponentSchema* const> all_schemas() noexcept {
     static const std::vector<const ComponentSchema*> kList = made_schema_list();
     return kList;
+}
+
+std::string describe_algorithms(std::span<const KnownAlgorithm> algorithms) {
+    std::string out;
+    for (const KnownAlgorithm& algorithm : algorithms) {
+        out += fmt::format("## cc {}\n\n{}\n\n", algorithm.name, algorithm.help);
+        std::string presets;
+        for (const std::string& preset : algorithm.presets)
+            presets += fmt::format("{}`{}`", presets.empty() ? "" : ", ", preset);
+        if (!presets.empty()) out += fmt::format("Presets: {}.\n\n", presets);
+        if (algorithm.parameters.empty()) continue;
+        out += "| key | meaning | value | default |\n| --- | --- | --- | --- |\n";
+        for (const KnownParameter& parameter : algorithm.parameters) {
+            const Field field = parameter.field();
+            out += fmt::format("| `{}` | {} | {} | {} |\n", field.key, cell(field.help), value_cell(field),
+                               default_cell(field));
+        }
+        out += "\n";
+    }
+    return out;
 }
 
 std::string describe_schema() {

@@ -45,7 +45,11 @@ void DiagnosticSink::add(Diagnostic diagnostic) {
                                      other.problem == diagnostic.problem && other.file == diagnostic.file &&
                                      (diagnostic.line > 0 || other.path == diagnostic.path);
                           });
-    if (is_known) return;
+    const bool is_muted = std::any_of(muted_.begin(), muted_.end(), [&](const SourcePosition& place) {
+        return place.line == diagnostic.line && place.column == diagnostic.column &&
+               place.file_name() == diagnostic.file;
+    });
+    if (is_known || is_muted) return;
     ++count_;
     if (kept_.size() < kMaxKept) kept_.push_back(std::move(diagnostic));
 }
@@ -54,6 +58,15 @@ void DiagnosticSink::add(const SourcePosition& position, std::string path, std::
                          std::string hint) {
     add(Diagnostic{std::string(position.file_name()), position.line, position.column, std::move(path),
                    std::move(problem), std::move(expected), std::move(hint)});
+}
+
+void DiagnosticSink::merge(const DiagnosticSink& other) {
+    for (const Diagnostic& diagnostic : other.kept_) add(diagnostic);
+    count_ += other.count_ - other.kept_.size();
+}
+
+void DiagnosticSink::mute(const SourcePosition& position) {
+    if (position.line > 0 && muted_.size() < kMaxKept) muted_.push_back(position);
 }
 
 std::vector<Diagnostic> DiagnosticSink::sorted() const {

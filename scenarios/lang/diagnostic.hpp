@@ -50,6 +50,10 @@ class DiagnosticSink {
              std::string hint = {});
 
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+    /// Everything that another one has collected.
+    void merge(const DiagnosticSink& other);
+    /// Whatever is still said of this place follows from what has been said: it is left out.
+    void mute(const SourcePosition& position);
     /// Further ones are only counted: no need to look for hints.
     [[nodiscard]] bool is_full() const noexcept { return kept_.size() >= kMaxKept; }
     /// All that were added, including those that were not kept.
@@ -61,6 +65,7 @@ class DiagnosticSink {
 
   private:
     std::vector<Diagnostic> kept_;
+    std::vector<SourcePosition> muted_;
     std::size_t count_ = 0;
 };
 

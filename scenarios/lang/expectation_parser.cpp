@@ -190,10 +190,15 @@ std::optional<ExpectationParser::Statement> ExpectationParser::completion_statem
     if (!take_word("flows")) return unexpected("'flows' after 'all'");
     CompletionExpectation out;
     if (take_word("of")) {
-        static constexpr MetricInfo kCompletion{"completion", MetricUnit::Count,
-                                                SelectorSet(SelectorKind::Group, SelectorKind::Flow), "", "of flows"};
+        static constexpr MetricInfo kCompletion{.name = "all flows",
+                                                .selectors = SelectorSet(SelectorKind::Group, SelectorKind::Flow),
+                                                .help = "Not a metric: what completion can be asked of."};
         auto selected = selector(&kCompletion);
         if (!selected) return std::nullopt;
+        MetricExpression asked;
+        asked.metric = &kCompletion;
+        asked.selector = *selected;
+        if (!check_selector(asked)) return std::nullopt;
         out.selector = std::move(*selected);
     }
     if (!take_word("complete")) return unexpected("'complete'");
@@ -294,6 +299,7 @@ void read_expectations(ScenarioReading& reading, const Section& scenario) {
         if (is_map) section.emplace(kExpectationSchema, item, path, reading.sink);
         const YamlValue* written = is_map ? item.find("expect") : &item;
         if (written == nullptr || written->kind != YamlKind::Scalar) continue;
+        if (written->text.find("${") != std::string::npos) continue;  // an unknown parameter has been reported
         SourcePosition position = written->position;
         if (written->is_quoted && position.line > 0) ++position.column;
         auto spec = parse_expectation(reading, written->text, position, section ? section->path("expect") : path);

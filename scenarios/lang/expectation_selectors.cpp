@@ -50,6 +50,14 @@ std::optional<Statistic> parse_statistic(std::string_view text) {
     return Statistic{StatisticKind::Percentile, *percentile};
 }
 
+/// "fct" of "fct.p99.9".
+std::string_view without_statistic(std::string_view text) {
+    for (std::size_t dot = text.find('.'); dot != std::string_view::npos; dot = text.find('.', dot + 1)) {
+        if (parse_statistic(text.substr(dot + 1))) return text.substr(0, dot);
+    }
+    return text;
+}
+
 std::string selectors_of(const MetricInfo& metric) {
     std::string out;
     for (const SelectorKind kind : kNamedSelectors) {
@@ -76,23 +84,25 @@ bool ExpectationParser::statistic(const ExpectationToken& token, std::string_vie
 }
 
 bool ExpectationParser::metric_and_statistic(const ExpectationToken& token, MetricExpression& expression) {
-    // The longest name that is a metric; a statistic may follow after a dot.
-    const std::string_view text = token.text;
-    for (std::size_t end = text.size(); end != std::string_view::npos && end > 0; end = text.rfind('.', end - 1)) {
-        expression.metric = find_metric(text.substr(0, end));
-        if (expression.metric == nullptr) continue;
-        return end == text.size() || statistic(token, text.substr(end + 1), expression);
-    }
     std::vector<std::string_view> names;
     std::string all;
     for (const MetricInfo& info : metrics()) {
         names.push_back(info.name);
         all += (all.empty() ? "one of " : ", ") + std::string(info.name);
     }
-    const std::size_t dot = text.rfind('.');
-    const bool has_statistic = dot != std::string_view::npos && parse_statistic(text.substr(dot + 1)).has_value();
-    wrong(token, in_quotes(text) + " is not a metric", all,
-          did_you_mean(has_statistic ? text.substr(0, dot) : text, names));
+    const std::string_view text = token.text;
+    const std::string_view name = without_statistic(text);
+    // "fct.slwdown" is a metric that is misspelt, "fct.avg" is a statistic that there is not.
+    const std::string_view meant = nearest_name(name, names);
+    for (std::size_t end = text.size(); end != std::string_view::npos && end > 0; end = text.rfind('.', end - 1)) {
+        expression.metric = find_metric(text.substr(0, end));
+        if (expression.metric == nullptr) continue;
+        if (end == text.size()) return true;
+        if (end == name.size() || meant.empty() || meant == expression.metric->name) {
+            return statistic(token, text.substr(end + 1), expression);
+        }
+    }
+    wrong(token, in_quotes(text) + " is not a metric", all, did_you_mean(name, names));
     return false;
 }
 

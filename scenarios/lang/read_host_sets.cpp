@@ -80,10 +80,15 @@ bool check_host(const ScenarioReading& reading, const PlaceRef& host) {
     if (network.topology.is_fabric) return check_place(network, host);
     if (network.lab.find_host(host.text) >= 0) return true;
     if (!network.names_are_complete) return false;
+    constexpr std::size_t kMostShown = 12;
     std::vector<std::string_view> names;
-    for (const HostSpec& known : network.lab.hosts) names.push_back(known.name);
-    reading.sink.add(host.position, host.path, fmt::format("there is no host {}", in_quotes(host.text)),
-                     names.empty() ? "" : fmt::format("one of {} to {}", names.front(), names.back()),
+    std::string shown;
+    for (const HostSpec& known : network.lab.hosts) {
+        names.push_back(known.name);
+        if (names.size() <= kMostShown) shown += (shown.empty() ? "one of " : ", ") + known.name;
+        if (names.size() == kMostShown + 1) shown += ", …";
+    }
+    reading.sink.add(host.position, host.path, fmt::format("there is no host {}", in_quotes(host.text)), shown,
                      did_you_mean(host.text, names));
     return false;
 }

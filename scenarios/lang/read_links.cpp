@@ -125,11 +125,8 @@ LinkSpec read_link_properties(const LabReading& reading, const Section& section)
     LinkSpec link;
     if (section.has("rate")) link.rate = section.rate("rate");
     link.length = section.length("length");
-    if (section.has("delay")) link.delay = section.time("delay");
-    if (section.writes("delay") && section.writes("length")) {
-        reading.sink.add(section.position("delay"), section.path("delay"), "both 'length' and 'delay' are given",
-                         "either 'length' or 'delay'");
-    }
+    section.refuse_both("length", "delay", reading.sink);
+    if (section.has("delay") && section.prefers("delay", "length")) link.delay = section.time("delay");
     refuse_in_lab(reading, section, {"delay"});
     if (const YamlValue* faults = section.node("faults")) {
         link.faults = read_faults(*faults, section.path("faults"), reading.sink);

@@ -99,7 +99,9 @@ std::string read_file_name(std::string_view text, const SourcePosition& position
                            DiagnosticSink& sink) {
     namespace fs = std::filesystem;
     const fs::path written(text);
-    const fs::path file = written.is_absolute() ? written : fs::path(position.file_name()).parent_path() / written;
+    // A place without a line is not in a file but on the command line.
+    const fs::path folder = position.line > 0 ? fs::path(position.file_name()).parent_path() : fs::path();
+    const fs::path file = written.is_absolute() ? written : folder / written;
     std::error_code error;
     if (!fs::is_regular_file(file, error)) {
         sink.add(position, path, fmt::format("there is no file {}", in_quotes(file.string())), {},

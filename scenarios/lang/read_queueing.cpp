@@ -149,10 +149,9 @@ SwitchQueueing read_queueing(const Section& section, DiagnosticSink& sink) {
     SwitchQueueing out;
     out.cell = section.size("cell");
     out.alpha = section.number("alpha");
-    if (section.has("a_shift")) out.a_shift = static_cast<int>(section.integer("a_shift"));
-    if (section.writes("alpha") && section.writes("a_shift")) {
-        sink.add(section.position("a_shift"), section.path("a_shift"), "both 'alpha' and 'a_shift' are given",
-                 "either 'alpha' or 'a_shift'");
+    section.refuse_both("alpha", "a_shift", sink);
+    if (section.has("a_shift") && section.prefers("a_shift", "alpha")) {
+        out.a_shift = static_cast<int>(section.integer("a_shift"));
     }
     out.pfc = read_pfc(section, sink);
     out.ecn = read_ecn(section, sink);

@@ -75,8 +75,9 @@ struct WorkloadReader {
         }
         for (const std::string_view key : {"hosts", "ranks"}) {
             if (!knows(key)) continue;
+            const std::size_t errors_before = reading.sink.count();
             out.hosts = read_host_set(reading, section, key);
-            check_set(out.hosts, key, 2);
+            if (reading.sink.count() == errors_before) check_set(out.hosts, key, 2);
         }
         if (out.kind == "incast") read_incast();
         if (out.kind == "poisson") read_poisson();

@@ -102,7 +102,9 @@ class Expansion {
         for (const YamlEntry& entry : node->entries) {
             const std::string path = child_path("sweep", entry.key);
             if (entry.value->kind != YamlKind::Sequence || entry.value->items.empty()) {
-                report_wrong_shape(*entry.value, path, "a list of values", sink_);
+                const bool is_empty = entry.value->kind == YamlKind::Sequence;
+                if (is_empty) sink_.add(entry.value->position, path, "is an empty list", "a list of values");
+                if (!is_empty) report_wrong_shape(*entry.value, path, "a list of values", sink_);
             } else if (check_key(entry.key, entry.key_position, "sweep")) {
                 sweep_.push_back({entry.key, entry.key_position, entry.value->items});
             }

@@ -95,9 +95,12 @@ std::optional<std::vector<ScenarioSpec>> read_runs(const YamlPtr& root, const Sc
     std::vector<ScenarioSpec> specs;
     for (ExpandedRun& run : expand_scenario(root, options.settings, sink)) {
         if (sink.is_full()) break;
-        const Section section(kScenarioSchema, *run.root, {}, sink);
+        // Of its own: a mistake that another run had too still keeps this run from what would follow from it.
+        DiagnosticSink of_run;
+        const Section section(kScenarioSchema, *run.root, {}, of_run);
         ScenarioSpec spec;
-        read_scenario(section, options, spec, sink);
+        read_scenario(section, options, spec, of_run);
+        sink.merge(of_run);
         spec.run_name = run_name_of(run.settings);
         spec.settings = std::move(run.settings);
         specs.push_back(std::move(spec));

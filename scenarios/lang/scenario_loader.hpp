@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,6 +60,9 @@ inline constexpr std::size_t kMaxRuns = 10'000;
 [[nodiscard]] std::optional<std::vector<ScenarioSpec>> parse_scenario(std::string_view text, std::string_view file_name,
                                                                       const ScenarioOptions& options,
                                                                       DiagnosticSink& sink);
+
+/// The parameters of congestion control for the reference manual, in Markdown: what describe_schema() cannot know.
+[[nodiscard]] std::string describe_algorithms(std::span<const KnownAlgorithm> algorithms);
 
 /// One line of what `simverbs check` says about a right scenario: "incast: 20 hosts, 2 workloads, 5 expectations".
 [[nodiscard]] std::string summary_of(const std::vector<ScenarioSpec>& runs);

@@ -69,7 +69,13 @@ void Section::check_entry(const YamlEntry& entry, DiagnosticSink& sink) {
     const YamlValue& value = *entry.value;
     if (is_tree_kind(field->kind)) {
         if (field->kind == FieldKind::Section && value.kind != YamlKind::Map) {
-            report_wrong_shape(value, entry_path, expected_value(*field), sink);
+            const bool is_switched = value.kind == YamlKind::Scalar && field->component->find("enabled") != nullptr;
+            if (is_switched) {
+                sink.add(value.position, entry_path, in_quotes(value.text) + " is a single value",
+                         expected_value(*field) + " such as '{enabled: false}'");
+            } else {
+                report_wrong_shape(value, entry_path, expected_value(*field), sink);
+            }
         } else {
             nodes_[entry.key] = &value;
         }
@@ -211,6 +217,23 @@ const YamlValue* Section::node(std::string_view key) const {
     const auto found = nodes_.find(key);
     if (found != nodes_.end()) return found->second;
     return base_ != nullptr ? base_->node(key) : nullptr;
+}
+
+bool Section::prefers(std::string_view key, std::string_view other) const {
+    for (const Section* section = this; section != nullptr; section = section->base_) {
+        if (section->writes(key)) return true;
+        if (section->writes(other)) return false;
+    }
+    return false;
+}
+
+void Section::refuse_both(std::string_view key, std::string_view other, DiagnosticSink& sink) const {
+    for (const Section* section = this; section != nullptr; section = section->base_) {
+        if (!section->writes(key) || !section->writes(other)) continue;
+        sink.add(section->position(other), section->path(other),
+                 fmt::format("both '{}' and '{}' are given", key, other),
+                 fmt::format("either '{}' or '{}'", key, other));
+    }
 }
 
 const YamlValue* Section::own_node(std::string_view key) const {

@@ -49,6 +49,10 @@ class Section {
     [[nodiscard]] sim::ByteCount size(std::string_view key) const;
     [[nodiscard]] sim::SimTime time(std::string_view key) const;
     [[nodiscard]] Length length(std::string_view key) const;
+    /// Of two keys that exclude each other: does the nearest map that writes one of them write `key`?
+    [[nodiscard]] bool prefers(std::string_view key, std::string_view other) const;
+    /// Reports maps (this, or one that it inherits from) that write both.
+    void refuse_both(std::string_view key, std::string_view other, DiagnosticSink& sink) const;
     /// The tree of a Section or Structure key as written (here or in a base section), or nullptr.
     [[nodiscard]] const YamlValue* node(std::string_view key) const;
 

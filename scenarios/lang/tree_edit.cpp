@@ -100,7 +100,7 @@ struct ValueSetter {
         const std::size_t size = node != nullptr && node->kind == YamlKind::Sequence ? node->items.size() : 0;
         if (index == nullptr || *index < 0 || static_cast<std::size_t>(*index) >= size) {
             return wrong(depth, fmt::format("has no entry {}", in_quotes(steps[depth].text)),
-                         size == 0 ? std::string("a key") : fmt::format("0 to {}", size - 1));
+                         size == 0 ? std::string("a list that has it") : fmt::format("0 to {}", size - 1));
         }
         auto out = copy_of(*node);
         const auto at = static_cast<std::size_t>(*index);
@@ -255,6 +255,7 @@ YamlPtr with_parameters(const YamlPtr& value, const ParameterValues& parameters,
         case YamlKind::Scalar: {
             if (value->text.find("${") == std::string::npos) return value;
             const YamlPtr filled = TextFiller{*value, parameters, path, sink}.filled();
+            if (filled == nullptr) sink.mute(value->position);
             return filled != nullptr ? filled : value;
         }
         case YamlKind::Sequence:
