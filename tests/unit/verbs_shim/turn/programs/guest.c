@@ -300,14 +300,14 @@ static int memory(int n) {
     return 0;
 }
 
-#define SPIN_AT(name, reg, body)                                             \
-    static int spin_##name(void* p) {                                        \
-        long before = 0, after = 0;                                          \
-        __asm__ volatile(body                                                \
-                         : "=&r"(after), "=&r"(before)                       \
-                         : reg(p)                                            \
-                         : "rax", "rcx", "rdx", "r8", "r9", "cc", "memory"); \
-        return after == before + 1;                                          \
+#define SPIN_AT(name, reg, body)                                                     \
+    static int spin_##name(void* p) {                                                \
+        long before = 0, after = 0;                                                  \
+        __asm__ volatile(body /* NOLINT(bugprone-macro-parentheses): the template */ \
+                         : "=&r"(after), "=&r"(before)                               \
+                         : reg(p)                                                    \
+                         : "rax", "rcx", "rdx", "r8", "r9", "cc", "memory");         \
+        return after == before + 1;                                                  \
     }
 #define SPIN(name, body) SPIN_AT(name, "r", body)
 /* Each waits for the counter's next value with another instruction. before: first value, after: last. */
