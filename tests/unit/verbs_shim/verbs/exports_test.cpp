@@ -57,7 +57,7 @@ TEST(Exports, NothingButVerbsLeavesTheLibrary) {
     ASSERT_NE(nm, nullptr);
     char name[512];
     while (std::fscanf(nm, "%511s", name) == 1) {
-        EXPECT_NE(std::string(name).find("@"), std::string::npos) << name << " would clash with the program's own";
+        EXPECT_NE(std::string(name).find('@'), std::string::npos) << name << " would clash with the program's own";
     }
     pclose(nm);
 }
