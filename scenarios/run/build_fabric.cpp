@@ -7,6 +7,7 @@
 
 #include "models/cc/register_algorithms.hpp"
 #include "scenarios/build/known_profiles.hpp"
+#include "scenarios/lang/quantity.hpp"
 #include "scenarios/run/build_faults.hpp"
 
 namespace simverbs::scenarios::run {
@@ -182,9 +183,38 @@ FieldKind kind_of(cc::ParameterKind kind) {
         case cc::ParameterKind::Integer:
             return FieldKind::Integer;
         case cc::ParameterKind::Flag:
-            return FieldKind::Integer;
+            return FieldKind::Flag;
     }
     return FieldKind::Number;
+}
+
+/// A default or a limit as a user would write it.
+std::string text_of(cc::ParameterKind kind, double value) {
+    switch (kind) {
+        case cc::ParameterKind::Rate:
+            return format_quantity(QuantityKind::Rate, static_cast<int64_t>(value));
+        case cc::ParameterKind::Time:
+            return format_quantity(QuantityKind::Time, static_cast<int64_t>(value));
+        case cc::ParameterKind::Size:
+            return format_quantity(QuantityKind::Size, static_cast<int64_t>(value));
+        case cc::ParameterKind::Fraction:
+            return fmt::format("{}", value);
+        case cc::ParameterKind::Integer:
+            return fmt::format("{}", static_cast<int64_t>(value));
+        case cc::ParameterKind::Flag:
+            return value != 0 ? "true" : "false";
+    }
+    return {};
+}
+
+KnownParameter known_parameter(const cc::ParameterInfo& p) {
+    const bool limited = p.kind != cc::ParameterKind::Flag;
+    return {std::string(p.name),
+            kind_of(p.kind),
+            text_of(p.kind, p.default_value),
+            limited ? text_of(p.kind, p.least) : "",
+            limited ? text_of(p.kind, p.most) : "",
+            std::string(p.help)};
 }
 
 }  // namespace

@@ -136,6 +136,7 @@ class FabricMaker {
         }
         if (auto read = imports::read_ib_netlist(*text, file, imports::IbNetlistOptions{}, sink_))
             built_.topology = std::move(*read);
+        built_.port_offset = 0;
     }
 
     const ScenarioSpec& spec_;
@@ -180,7 +181,7 @@ void take_lab(const LabSpec& lab, BuiltTopology& built) {
         link.delay = delay_of(l);
         to.links.push_back(link);
     }
-    built.first_port = 1;
+    built.port_offset = 0;
 }
 
 void index_names(BuiltTopology& built) {
@@ -237,7 +238,7 @@ std::optional<flow::HostIndex> BuiltTopology::find_host(std::string_view name) c
 
 std::string BuiltTopology::port_name(const topologies::LinkEnd& end) const {
     if (!end.node.is_switch) return topology.hosts[end.node.index].name;
-    return fmt::format("{}/{}", topology.switches[end.node.index].name, end.port);
+    return fmt::format("{}/{}", topology.switches[end.node.index].name, end.port + port_offset);
 }
 
 std::optional<uint32_t> BuiltTopology::find_link(const LinkRef& ref) const {

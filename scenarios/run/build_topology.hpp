@@ -28,9 +28,9 @@ struct BuiltTopology {
     [[nodiscard]] std::optional<flow::HostIndex> find_host(std::string_view name) const;
     /// The link with an end called so ("h3", "tor0/5"), or between the two.
     [[nodiscard]] std::optional<uint32_t> find_link(const LinkRef& ref) const;
-    /// "h3" or "tor0/5", as scenarios name ports: switch ports as the topology numbers them, from 0, of labs from 1.
+    /// "h3" or "tor0/5", as scenarios name ports: those of a switch count from 1.
     [[nodiscard]] std::string port_name(const topologies::LinkEnd& end) const;
-    uint32_t first_port = 0;  ///< number of a switch's first port
+    uint32_t port_offset = 1;  ///< from a switch port's number in the topology to its name
 };
 
 /// Every problem goes to `sink`, which must be empty; nullopt if there was any. `spec` must outlive the result.

@@ -1,5 +1,7 @@
 // The distributions of flow sizes that papers on datacenter congestion control share.
+#include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "scenarios/workloads/size_distribution.hpp"
 
@@ -57,10 +59,14 @@ std::span<const BuiltInDistribution> built_in_distributions() noexcept {
 }
 
 const BuiltInDistribution* find_distribution(std::string_view name) noexcept {
-    if (name == "FbHadoop") name = "FbHdp";
-    if (name == "AliStorage") name = "AliStorage2019";
+    const auto is = [](std::string_view a, std::string_view b) {
+        return std::ranges::equal(a, b,
+                                  [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+    };
+    if (is(name, "FbHadoop")) name = "FbHdp";
+    if (is(name, "AliStorage")) name = "AliStorage2019";
     for (const BuiltInDistribution& distribution : kDistributions) {
-        if (distribution.name == name) return &distribution;
+        if (is(distribution.name, name)) return &distribution;
     }
     return nullptr;
 }

@@ -55,7 +55,7 @@ struct BuiltInDistribution {
 
 /// WebSearch, FbHdp, AliStorage2019.
 [[nodiscard]] std::span<const BuiltInDistribution> built_in_distributions() noexcept;
-/// By name (WebSearch, FbHdp or FbHadoop, AliStorage2019 or AliStorage); nullptr if there is none.
+/// By name, in any case (WebSearch, FbHdp or FbHadoop, AliStorage2019 or AliStorage); nullptr if there is none.
 [[nodiscard]] const BuiltInDistribution* find_distribution(std::string_view name) noexcept;
 
 }  // namespace simverbs::scenarios::workloads

@@ -23,7 +23,7 @@ void run(benchmark::State& state, const test::FatTreeConfig& c, sim::SimTime ste
     test::FatTree tree(c);
     tree.engine.run_until(sim::SimTime::us(20));
     uint64_t before = tree.hops();
-    for (auto _ : state) tree.engine.run_until(tree.engine.frontier() + step);
+    for ([[maybe_unused]] auto _ : state) tree.engine.run_until(tree.engine.frontier() + step);
     const uint64_t hops = tree.hops() - before;
     state.counters["hops/s"] = benchmark::Counter(static_cast<double>(hops), benchmark::Counter::kIsRate);
     state.counters["hops"] = benchmark::Counter(static_cast<double>(hops), benchmark::Counter::kAvgIterations);

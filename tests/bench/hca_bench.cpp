@@ -74,7 +74,7 @@ void BM_OneFlow(benchmark::State& state) {
     engine.run_until(sim::SimTime::us(20));
     const uint64_t before = target.received;
     const uint64_t windows_before = engine.windows_run();
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
         const sim::SimTime end = engine.frontier() + sim::SimTime::us(500);
         if (ahead == sim::SimTime::zero()) {
             engine.run_until(end);

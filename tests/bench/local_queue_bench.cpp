@@ -17,7 +17,7 @@ void BM_LocalQueueUpdate(benchmark::State& state) {
     const auto next = [&x] { return x = x * 1664525 + 1013904223; };
     for (uint32_t s = 0; s < sources; ++s) q.set_leaf(s, local_key(SimTime::ps(next() % 1000), EventPhase::Deliver, s));
     q.build();
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
         const LocalKey top = q.top();
         const int64_t t = (local_key_time(top).in_ps() + next() % 1000) & 0xFFFFF;
         q.update(local_key_source(top), local_key(SimTime::ps(t), EventPhase::Deliver, local_key_source(top)));
@@ -31,7 +31,7 @@ BENCHMARK(BM_LocalQueueUpdate)->Arg(2)->Arg(16)->Arg(32)->Arg(128)->Arg(512);
 void BM_LocalQueueBuild(benchmark::State& state) {
     const auto sources = static_cast<uint32_t>(state.range(0));
     LocalQueue q;
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
         q.reset(sources);
         for (uint32_t s = 0; s < sources; ++s) q.set_leaf(s, local_key(SimTime::ps(s), EventPhase::Deliver, s));
         q.build();

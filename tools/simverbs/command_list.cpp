@@ -1,12 +1,16 @@
-// simverbs list, simverbs check.
+// simverbs list, simverbs check, simverbs explain-schema.
 #include <fmt/format.h>
 
 #include <iostream>
 
 #include "models/hca/device_profile.hpp"
 #include "scenarios/build/known_profiles.hpp"
+#include "scenarios/lang/json_schema.hpp"
 #include "scenarios/lang/lab_library.hpp"
 #include "scenarios/lang/lab_loader.hpp"
+#include "scenarios/lang/scenario_loader.hpp"
+#include "scenarios/lang/schema.hpp"
+#include "scenarios/run/build_fabric.hpp"
 #include "tools/simverbs/commands.hpp"
 #include "tools/simverbs/exit_code.hpp"
 #include "tools/simverbs/install_paths.hpp"
@@ -61,17 +65,28 @@ int run_check(const std::vector<std::string>& files) {
     int code = kSuccess;
     for (const std::string& file : files) {
         scenarios::DiagnosticSink sink;
-        const auto spec = scenarios::load_lab_file(file, scenarios::lab_options(), sink);
-        if (spec) scenarios::check_profiles(*spec, sink);
+        const auto runs = scenarios::load_scenario(file, scenarios::run::scenario_options(), sink);
+        for (size_t i = 0; runs && i < runs->size() && sink.empty(); ++i) {
+            scenarios::check_profiles((*runs)[i].lab, sink);
+            if (!(*runs)[i].workloads.empty()) (void)scenarios::run::build_scenario((*runs)[i], sink);
+        }
         if (!sink.empty()) {
             std::cerr << sink.to_string();
             code = kUsage;
-        } else if (spec) {
-            std::cout << fmt::format("{}: ok: lab '{}', {} hosts, {} switches, {} links\n", file, spec->name,
-                                     spec->hosts.size(), spec->switches.size(), spec->links.size());
+        } else if (runs) {
+            std::cout << fmt::format("{}: ok: {}\n", file, scenarios::summary_of(*runs));
         }
     }
     return code;
+}
+
+int run_explain_schema(bool json) {
+    const scenarios::ScenarioOptions options = scenarios::run::scenario_options();
+    if (json)
+        std::cout << scenarios::json_schema(options.algorithms) << '\n';
+    else
+        std::cout << scenarios::describe_schema() << scenarios::describe_algorithms(options.algorithms);
+    return kSuccess;
 }
 
 }  // namespace simverbs::tools

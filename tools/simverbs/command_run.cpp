@@ -47,7 +47,8 @@ std::string short_line(const run::RunResult& r) {
     std::vector<double> slow;
     for (const run::FlowRecord& f : r.flows)
         if (f.status == flow::FlowStatus::Success && f.is_measured)
-            slow.push_back(static_cast<double>((f.acknowledged - f.started).in_ps()) / static_cast<double>(f.ideal.in_ps()));
+            slow.push_back(static_cast<double>((f.acknowledged - f.started).in_ps()) /
+                           static_cast<double>(f.ideal.in_ps()));
     std::ranges::sort(slow);
     uint64_t drops = 0, pauses = 0, marks = 0;
     for (const run::PortRecord& p : r.ports) {
@@ -55,11 +56,13 @@ std::string short_line(const run::RunResult& r) {
         pauses += p.end.pauses_sent;
         marks += p.end.marks;
     }
-    return fmt::format("{} {} ending {} flows {}/{}/{} t {:.3f} ms slow p50 {:.2f} p99 {:.2f} drops {} pauses {} marks {} hops {} wall {:.2f}\n{}",
-                       r.scenario, r.run_name, static_cast<int>(r.ending), good, bad, pending,
-                       static_cast<double>(r.simulated_time.in_ps()) * 1e-9,
-                       slow.empty() ? 0 : slow[slow.size() / 2], slow.empty() ? 0 : slow[slow.size() * 99 / 100],
-                       drops, pauses, marks, r.packet_hops, r.wall_seconds, r.stuck_dump);
+    return fmt::format(
+        "{} {} ending {} flows {}/{}/{} t {:.3f} ms slow p50 {:.2f} p99 {:.2f} drops {} pauses {} marks {} hops {} "
+        "wall {:.2f}\n{}",
+        r.scenario, r.run_name, static_cast<int>(r.ending), good, bad, pending,
+        static_cast<double>(r.simulated_time.in_ps()) * 1e-9, slow.empty() ? 0 : slow[slow.size() / 2],
+        slow.empty() ? 0 : slow[slow.size() * 99 / 100], drops, pauses, marks, r.packet_hops, r.wall_seconds,
+        r.stuck_dump);
 }
 
 }  // namespace

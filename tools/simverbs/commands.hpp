@@ -40,5 +40,7 @@ int run_scenarios(const RunOptions& options);
 /// Labs and profiles; or the hosts of one lab.
 int run_list(const std::string& lab);
 int run_check(const std::vector<std::string>& files);
+/// The reference of the scenario language in Markdown, or its JSON Schema.
+int run_explain_schema(bool json);
 
 }  // namespace simverbs::tools

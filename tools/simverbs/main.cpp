@@ -72,7 +72,8 @@ int run(int argc, char** argv) {
     down_app->callback([&] { code = run_down(name); });
 
     RunOptions scenario;
-    CLI::App* run_app = app.add_subcommand("run", "run scenarios: fabrics, flows, congestion control, faults, expectations");
+    CLI::App* run_app =
+        app.add_subcommand("run", "run scenarios: fabrics, flows, congestion control, faults, expectations");
     run_app->add_option("files", scenario.files, "scenario files")->required()->type_name("FILE …");
     run_app->add_option("--out", scenario.out, "folder for the results")->type_name("DIR");
     run_app->add_option("--seed", scenario.seed, "instead of the file's");
@@ -92,9 +93,14 @@ int run(int argc, char** argv) {
     list_app->callback([&] { code = run_list(listed); });
 
     std::vector<std::string> files;
-    CLI::App* check_app = app.add_subcommand("check", "check lab files without running anything");
+    CLI::App* check_app = app.add_subcommand("check", "check scenarios and labs without running anything");
     check_app->add_option("files", files, "lab files")->required()->type_name("FILE …");
     check_app->callback([&] { code = run_check(files); });
+
+    bool json_schema = false;
+    CLI::App* schema_app = app.add_subcommand("explain-schema", "the reference of the scenario language");
+    schema_app->add_flag("--json", json_schema, "as a JSON Schema, for editors");
+    schema_app->callback([&] { code = run_explain_schema(json_schema); });
 
     try {
         app.parse(argc, argv);

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "verbs_shim/protocol/enum_value.hpp"
+
 namespace simverbs::server {
 
 namespace {
@@ -137,10 +139,10 @@ ibv_qp_cap cap_to(const hca::QpCap& c) noexcept {
 
 hca::QpAttr qp_attr_from(const ibv_qp_attr& a) noexcept {
     hca::QpAttr to;
-    to.qp_state = static_cast<hca::QpState>(clipped<uint8_t>(a.qp_state));
-    to.cur_qp_state = static_cast<hca::QpState>(clipped<uint8_t>(a.cur_qp_state));
-    to.path_mtu = clipped<uint8_t>(a.path_mtu);
-    to.path_mig_state = clipped<uint8_t>(a.path_mig_state);
+    to.qp_state = static_cast<hca::QpState>(clipped<uint8_t>(protocol::enum_value(a.qp_state)));
+    to.cur_qp_state = static_cast<hca::QpState>(clipped<uint8_t>(protocol::enum_value(a.cur_qp_state)));
+    to.path_mtu = clipped<uint8_t>(protocol::enum_value(a.path_mtu));
+    to.path_mig_state = clipped<uint8_t>(protocol::enum_value(a.path_mig_state));
     to.qkey = a.qkey;
     to.rq_psn = a.rq_psn;
     to.sq_psn = a.sq_psn;

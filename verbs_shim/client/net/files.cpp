@@ -216,8 +216,8 @@ SIMVERBS_PATH_AT_CALL(int, statx, (int dir, const char* path, int flags, unsigne
                       flags, mask, st)
 
 extern "C" {
-int __xstat(int version, const char* path, struct stat* st);
-int __lxstat(int version, const char* path, struct stat* st);
+int __xstat(int version, const char* path, struct stat* st) noexcept;
+int __lxstat(int version, const char* path, struct stat* st) noexcept;
 }
 SIMVERBS_PATH_CALL(int, __xstat, (int version, const char* path, struct stat* st), version, where, st)
 SIMVERBS_PATH_CALL(int, __lxstat, (int version, const char* path, struct stat* st), version, where, st)

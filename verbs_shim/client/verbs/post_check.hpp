@@ -65,8 +65,8 @@ constexpr bool takes_receives(uint32_t state) noexcept {
     return state != IBV_QPS_RESET;
 }
 
-constexpr const char* name_of(ibv_qp_type type) noexcept {
-    switch (static_cast<int>(type)) {
+constexpr const char* name_of_type(uint32_t qp_type) noexcept {
+    switch (qp_type) {
         case IBV_QPT_RC:
             return "RC";
         case IBV_QPT_UC:

@@ -7,9 +7,11 @@
 #include "verbs_shim/client/verbs/explain.hpp"
 #include "verbs_shim/client/verbs/post_check.hpp"
 #include "verbs_shim/client/verbs/send_slot.hpp"
+#include "verbs_shim/protocol/enum_value.hpp"
 
 namespace simverbs::client::verbs {
 
+using protocol::enum_value;
 using protocol::SendSlot;
 using protocol::WireSge;
 
@@ -28,7 +30,7 @@ int refuse_opcode(Qp& qp, uint32_t opcode, const OpcodeRow* row) {
                        qp.qp()->qp_num, opcode);
     }
     return explain(EINVAL, "ibv_post_send on QP 0x%06x: wr.opcode %s is not allowed on a %s QP. %s", qp.qp()->qp_num,
-                   row->name, name_of(qp.qp()->qp_type),
+                   row->name, name_of_type(qp.qp()->qp_type),
                    row->rc ? "RC QPs have it." : "See the table of opcodes and QP types in ibv_post_send(3).");
 }
 
@@ -102,7 +104,7 @@ int fill_destination(Qp& qp, SendSlot& slot, const ibv_send_wr& wr) {
 }
 
 int fill_operation(SendSlot& slot, const ibv_send_wr& wr) {
-    switch (static_cast<int>(wr.opcode)) {
+    switch (slot.opcode) {
         case IBV_WR_RDMA_WRITE:
         case IBV_WR_RDMA_WRITE_WITH_IMM:
         case IBV_WR_RDMA_READ:
@@ -126,12 +128,13 @@ int fill_operation(SendSlot& slot, const ibv_send_wr& wr) {
 
 /// One work request into `slot`: 0 or an errno.
 int fill_slot(Qp& qp, SendSlot& slot, const ibv_send_wr& wr) {
-    const OpcodeRow* const row = find_opcode(static_cast<uint32_t>(wr.opcode));
+    const uint32_t opcode = enum_value(wr.opcode);
+    const OpcodeRow* const row = find_opcode(opcode);
     if (row == nullptr || !allows(*row, qp.qp()->qp_type)) {
-        return refuse_opcode(qp, static_cast<uint32_t>(wr.opcode), row);
+        return refuse_opcode(qp, opcode, row);
     }
     slot.wr_id = wr.wr_id;
-    slot.opcode = static_cast<uint32_t>(wr.opcode);
+    slot.opcode = opcode;
     slot.send_flags = wr.send_flags;
     slot.imm_or_rkey = wr.imm_data;
     if (const int error = fill_payload(qp, slot, wr, *row)) return error;

@@ -1,12 +1,14 @@
 #include "verbs_shim/client/verbs/qp.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "verbs_shim/client/verbs/acknowledged.hpp"
 #include "verbs_shim/client/verbs/call.hpp"
 #include "verbs_shim/client/verbs/data_path.hpp"
 #include "verbs_shim/client/verbs/explain.hpp"
 #include "verbs_shim/client/verbs/post_check.hpp"
+#include "verbs_shim/protocol/enum_value.hpp"
 
 namespace simverbs::client::verbs {
 
@@ -29,7 +31,7 @@ protocol::CreateQpRequest creation(ibv_context* context, const ibv_qp_init_attr_
     r.send_cq = handle_of(attr.send_cq);
     r.recv_cq = handle_of(attr.recv_cq);
     r.srq = attr.srq == nullptr ? 0 : attr.srq->handle;
-    r.qp_type = static_cast<uint32_t>(attr.qp_type);
+    r.qp_type = protocol::enum_value(attr.qp_type);
     r.sq_sig_all = attr.sq_sig_all != 0 ? 1 : 0;
     r.cap = attr.cap;
     if ((attr.comp_mask & IBV_QP_INIT_ATTR_XRCD) != 0) r.xrcd = reinterpret_cast<Xrcd*>(attr.xrcd)->handle;
@@ -107,10 +109,10 @@ int check_extended(const ibv_qp_init_attr_ex& attr) {
                        static_cast<unsigned long long>(attr.send_ops_flags),
                        static_cast<unsigned long long>(attr.send_ops_flags & ~kSendOps));
     }
-    if ((attr.comp_mask & IBV_QP_INIT_ATTR_PD) == 0 && attr.qp_type != IBV_QPT_XRC_RECV) {
+    if ((attr.comp_mask & IBV_QP_INIT_ATTR_PD) == 0 && protocol::enum_value(attr.qp_type) != IBV_QPT_XRC_RECV) {
         return explain(EINVAL,
                        "ibv_create_qp_ex: comp_mask lacks IBV_QP_INIT_ATTR_PD; a %s QP needs a protection domain.",
-                       name_of(attr.qp_type));
+                       name_of_type(protocol::enum_value(attr.qp_type)));
     }
     return 0;
 }
@@ -137,7 +139,7 @@ ibv_qp_init_attr_ex extended(ibv_pd* pd, const ibv_qp_init_attr& attr) {
     e.recv_cq = attr.recv_cq;
     e.srq = attr.srq;
     e.cap = attr.cap;
-    e.qp_type = attr.qp_type;
+    std::memcpy(&e.qp_type, &attr.qp_type, sizeof e.qp_type);  // any number: the server refuses what it does not know
     e.sq_sig_all = attr.sq_sig_all;
     e.comp_mask = IBV_QP_INIT_ATTR_PD;
     e.pd = pd;

@@ -5,6 +5,7 @@
 #include "verbs_shim/client/verbs/acknowledged.hpp"
 #include "verbs_shim/client/verbs/call.hpp"
 #include "verbs_shim/client/verbs/explain.hpp"
+#include "verbs_shim/protocol/enum_value.hpp"
 
 namespace simverbs::client::verbs {
 
@@ -61,8 +62,9 @@ int check_extended(const ibv_srq_init_attr_ex& attr) {
         return explain(EINVAL,
                        "ibv_create_srq_ex: comp_mask lacks IBV_SRQ_INIT_ATTR_PD; an SRQ needs a protection domain.");
     }
-    const bool typed = (attr.comp_mask & IBV_SRQ_INIT_ATTR_TYPE) != 0;
-    if (typed && attr.srq_type != IBV_SRQT_BASIC && attr.srq_type != IBV_SRQT_XRC) {
+    if ((attr.comp_mask & IBV_SRQ_INIT_ATTR_TYPE) == 0) return 0;
+    const uint32_t type = protocol::enum_value(attr.srq_type);
+    if (type != IBV_SRQT_BASIC && type != IBV_SRQT_XRC) {
         return explain(EOPNOTSUPP, "ibv_create_srq_ex: this device has no tag matching (srq_type IBV_SRQT_TM).");
     }
     return 0;

@@ -60,7 +60,7 @@ double latency(const RigOptions& o, WrOpcode op, uint32_t bytes) {
         if (op == WrOpcode::RdmaRead) {
             const size_t before = a.sink->cqes.size();
             post(a, b, op, bytes, t + cpu.post_send);
-            EXPECT_TRUE(rig.run_until([&, before] { return a.sink->cqes.size() > before; }));
+            EXPECT_TRUE(rig.run_until([&sink = *a.sink, before] { return sink.cqes.size() > before; }));
             t = a.sink->cqes.back().at + cpu.poll_cqe;
             continue;
         }
@@ -118,7 +118,7 @@ double bandwidth(const RigOptions& o, uint32_t bytes, Mtu mtu, int messages) {
             clock += cpu.post_send;
             ++posted;
         }
-        if (!rig.run_until([&, done] { return a.sink->cqes.size() > done; })) break;
+        if (!rig.run_until([&sink = *a.sink, done] { return sink.cqes.size() > done; })) break;
         a.hca->cq_consumed(a.cq, static_cast<uint32_t>(a.sink->cqes.size() - done));
         done = a.sink->cqes.size();
     }

@@ -104,7 +104,7 @@ TEST_F(VerbsTest, ARefusedRequestGivesItsErrno) {
 TEST_F(VerbsTest, MemoryThatOthersMayWriteMustBeWritableLocally) {
     char bytes[64];
     errno = 0;
-    EXPECT_EQ(ibv_reg_mr(pd, bytes, sizeof bytes, IBV_ACCESS_REMOTE_WRITE), nullptr);
+    EXPECT_EQ(ibv_reg_mr(pd, bytes, sizeof bytes, int{IBV_ACCESS_REMOTE_WRITE}), nullptr);
     EXPECT_EQ(errno, EINVAL);
     EXPECT_TRUE(explained("IBV_ACCESS_LOCAL_WRITE"));
     ibv_mr* const mr = ibv_reg_mr(pd, bytes, sizeof bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);

@@ -135,8 +135,10 @@ TEST_F(VerbsTest, AnOpcodeThatTheQpTypeDoesNotHaveIsRefusedByName) {
     wr.opcode = IBV_WR_RDMA_READ;
     EXPECT_EQ(ibv_post_send(uc, &wr, &bad), EINVAL);
     EXPECT_TRUE(explained("IBV_WR_RDMA_READ is not allowed on a UC QP"));
-    wr.opcode = static_cast<ibv_wr_opcode>(99);
+    const int unknown = 99;  // by its bytes, as a C program would: C++ knows no such opcode
+    std::memcpy(&wr.opcode, &unknown, sizeof wr.opcode);
     EXPECT_EQ(ibv_post_send(uc, &wr, &bad), EINVAL);
+    EXPECT_TRUE(explained("wr.opcode 99 is not a work request"));
 }
 
 TEST_F(VerbsTest, TooManySgesAreRefused) {

@@ -138,6 +138,7 @@ static int alarm_while_reading_clocks(void) {
         if (now_ns() - t0 > 3000000000LL) break;
         usleep(1000);
     }
+    (void)n;
     printf("alarm %d at %lld ms\n", (int)alarms, (now_ns() - t0) / 1000000);
     struct itimerval it = {{0, 250000}, {0, 250000}};
     setitimer(ITIMER_REAL, &it, NULL);
@@ -299,19 +300,21 @@ static int memory(int n) {
     return 0;
 }
 
-#define SPIN(name, body)                                                     \
-    static int spin_##name(void* p) {                                        \
-        long before = 0, after = 0;                                          \
-        __asm__ volatile(body                                                \
-                         : "=&r"(after), "=&r"(before)                       \
-                         : "r"(p)                                            \
-                         : "rax", "rcx", "rdx", "r8", "r9", "cc", "memory"); \
-        return after == before + 1;                                          \
+#define SPIN_AT(name, reg, body)                                                     \
+    static int spin_##name(void* p) {                                                \
+        long before = 0, after = 0;                                                  \
+        __asm__ volatile(body /* NOLINT(bugprone-macro-parentheses): the template */ \
+                         : "=&r"(after), "=&r"(before)                               \
+                         : reg(p)                                                    \
+                         : "rax", "rcx", "rdx", "r8", "r9", "cc", "memory");         \
+        return after == before + 1;                                                  \
     }
+#define SPIN(name, body) SPIN_AT(name, "r", body)
 /* Each waits for the counter's next value with another instruction. before: first value, after: last. */
 SPIN(mov64, "mov (%2), %1\n1: mov (%2), %0\ncmp %0, %1\nje 1b")
 SPIN(mov32, "mov (%2), %1\n1: mov (%2), %k0\ncmp %k0, %k1\nje 1b")
-SPIN(mov8_high, "mov (%2), %1\nmov %1, %%rcx\n1: movb (%2), %%ah\ncmp %%ah, %%cl\nje 1b\nmov (%2), %0")
+/* %%ah cannot be named beside a register that is newer than it. */
+SPIN_AT(mov8_high, "D", "mov (%2), %1\nmov %1, %%rcx\n1: movb (%2), %%ah\ncmp %%ah, %%cl\nje 1b\nmov (%2), %0")
 SPIN(movzx8, "mov (%2), %1\nmov %1, %%rcx\n1: movzbl (%2), %%edx\ncmp %%dl, %%cl\nje 1b\nmov (%2), %0")
 SPIN(movsx16, "mov (%2), %1\nmov %1, %%rcx\n1: movswq (%2), %%r8\ncmp %%r8w, %%cx\nje 1b\nmov (%2), %0")
 SPIN(movslq, "mov (%2), %1\nmov %1, %%rcx\n1: movslq (%2), %%r9\ncmp %%r9, %%rcx\nje 1b\nmov (%2), %0")
