@@ -9,6 +9,7 @@
 #include "verbs_shim/client/process/sync_wait.hpp"
 #include "verbs_shim/client/spin/dma_pages.hpp"
 #include "verbs_shim/client/spin/load_decoder.hpp"
+#include "verbs_shim/client/spin/loop_follower.hpp"
 #include "verbs_shim/client/spin/observations.hpp"
 #include "verbs_shim/client/spin/spin.hpp"
 #include "verbs_shim/client/spin/spin_wait.hpp"
@@ -49,12 +50,16 @@ void open_for_a_while(uintptr_t page) {
 
 constexpr greg_t kErrorWrite = 2;  // page-fault error code: the access was a write
 
-void on_load(ucontext_t& context, const Load& load, uintptr_t page) {
+/// Loads that one trap may serve.
+constexpr int kMaxLoadsATrap = 8;
+
+/// False if the load was not executed: the thread must do it itself.
+bool on_load(ucontext_t& context, const Load& load, uintptr_t page) {
     uint64_t value = 0;
     // A load that crosses into the next page is rare enough to be let through.
     if (page_of(load.address + load.size - 1) != page || !read_protected(load.address, &value, load.size)) {
         open_for_a_while(page);
-        return;
+        return false;
     }
     connection::count(protocol::Stat::MemorySpinTraps);
     const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
@@ -65,17 +70,18 @@ void on_load(ucontext_t& context, const Load& load, uintptr_t page) {
         case Observations::Verdict::TooMany:
             t_seen.clear();
             open_for_a_while(page);
-            return;
+            return false;
         case Observations::Verdict::Repeated:
             remember_poll_page(page);
             open_all_but_poll_pages();
             wait_for_change(rip, load.address);
             t_seen.clear();
-            if (!read_protected(load.address, &value, load.size)) return;
+            if (!read_protected(load.address, &value, load.size)) return false;
             t_seen.add({rip, load.address, value, seen.registers}, t_state.entries);
             break;
     }
     execute_load(context, load, value);
+    return true;
 }
 
 void on_protected_access(ucontext_t& context, uintptr_t page) {
@@ -84,11 +90,17 @@ void on_protected_access(ucontext_t& context, uintptr_t page) {
         open_for_a_while(page);
         return;
     }
-    if (const auto load = decode_load(context)) {
-        on_load(context, *load, page);
+    auto load = decode_load(context);
+    if (!load) {
+        step_over_load(context, page);
         return;
     }
-    step_over_load(context, page);
+    for (int loads = 1; on_load(context, *load, page); ++loads) {
+        if (loads == kMaxLoadsATrap || !may_look() || !follow_to_load(context)) return;
+        ++t_faults;
+        load = decode_load(context);
+        page = page_of(load->address);
+    }
 }
 
 #endif
