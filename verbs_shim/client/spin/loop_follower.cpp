@@ -4,6 +4,7 @@
 
 #include "verbs_shim/client/spin/dma_pages.hpp"
 #include "verbs_shim/client/spin/load_decoder.hpp"
+#include "verbs_shim/client/turn/thread_state.hpp"
 
 namespace simverbs::client::spin {
 
@@ -52,6 +53,21 @@ bool holds(unsigned code, greg_t flags) {
     return yes != ((code & 1) != 0);
 }
 
+/// Reads memory that is accessible if it is there at all. Nothing is unmapped while the thread keeps to its own code,
+/// so that a page which has been read once is read directly until the next call.
+bool read_accessible(uint64_t address, void* out, size_t bytes) {
+    thread_local uintptr_t page __attribute__((tls_model("initial-exec"))) = 0;
+    thread_local uint32_t stretch __attribute__((tls_model("initial-exec"))) = 0;
+    if (page == page_of(address) && stretch == turn::t_state.entries) {
+        std::memcpy(out, reinterpret_cast<const void*>(address), bytes);
+        return true;
+    }
+    if (!read_protected(address, out, bytes)) return false;
+    page = page_of(address);
+    stretch = turn::t_state.entries;
+    return true;
+}
+
 void jump(greg_t& rip, unsigned length, const uint8_t* displacement, bool wide, bool taken) {
     int32_t relative = static_cast<int8_t>(*displacement);
     if (wide) std::memcpy(&relative, displacement, sizeof relative);
@@ -91,7 +107,7 @@ bool follow_to_load(ucontext_t& context) {
         const uintptr_t page = page_of(load->address);
         if (is_protected(page)) return true;
         uint64_t value = 0;
-        if (page_of(load->address + load->size - 1) != page || !read_protected(load->address, &value, load->size))
+        if (page_of(load->address + load->size - 1) != page || !read_accessible(load->address, &value, load->size))
             return false;
         execute_load(context, *load, value);
     }
