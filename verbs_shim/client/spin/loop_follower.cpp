@@ -53,12 +53,14 @@ bool holds(unsigned code, greg_t flags) {
     return yes != ((code & 1) != 0);
 }
 
-/// Reads memory that is accessible if it is there at all. Nothing is unmapped while the thread keeps to its own code,
-/// so that a page which has been read once is read directly until the next call.
-bool read_accessible(uint64_t address, void* out, size_t bytes) {
+/// Reads memory that is accessible if it is there at all: the stack is. Nothing is unmapped while the thread keeps to
+/// its own code, so that another page which has been read once is read directly until the next call.
+bool read_accessible(const ucontext_t& context, uint64_t address, void* out, size_t bytes) {
     thread_local uintptr_t page __attribute__((tls_model("initial-exec"))) = 0;
     thread_local uint32_t stretch __attribute__((tls_model("initial-exec"))) = 0;
-    if (page == page_of(address) && stretch == turn::t_state.entries) {
+    const auto stack_pointer = static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
+    if ((page == page_of(address) && stretch == turn::t_state.entries) ||
+        is_stack_in_use(page_of(address), stack_pointer)) {
         std::memcpy(out, reinterpret_cast<const void*>(address), bytes);
         return true;
     }
@@ -107,7 +109,8 @@ bool follow_to_load(ucontext_t& context) {
         const uintptr_t page = page_of(load->address);
         if (is_protected(page)) return true;
         uint64_t value = 0;
-        if (page_of(load->address + load->size - 1) != page || !read_accessible(load->address, &value, load->size))
+        if (page_of(load->address + load->size - 1) != page ||
+            !read_accessible(context, load->address, &value, load->size))
             return false;
         execute_load(context, *load, value);
     }
