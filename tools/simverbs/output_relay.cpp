@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -34,6 +35,11 @@ OutputRelay::WriteEnds OutputRelay::add_program(const std::string& prefix) {
         stream->read_end = server::UniqueFd(pipe_ends[0]);
         stream->prefix = prefix;
         stream->to = to;
+        if (!any_ready_.valid()) any_ready_ = server::UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
+        epoll_event event{};
+        event.events = EPOLLIN;
+        if (::epoll_ctl(any_ready_.get(), EPOLL_CTL_ADD, pipe_ends[0], &event) != 0)
+            throw std::runtime_error("cannot watch a program's output");
         streams_.push_back(std::move(stream));
         (to == STDOUT_FILENO ? ends.out : ends.err) = server::UniqueFd(pipe_ends[1]);
     }
@@ -41,6 +47,9 @@ OutputRelay::WriteEnds OutputRelay::add_program(const std::string& prefix) {
 }
 
 bool OutputRelay::drain() {
+    // Asked at every change of process, mostly in vain.
+    epoll_event first{};
+    if (::epoll_wait(any_ready_.get(), &first, 1, 0) <= 0) return false;
     std::vector<pollfd> polls;
     for (const auto& stream : streams_) polls.push_back({stream->read_end.get(), POLLIN, 0});  // -1 is skipped
     if (::poll(polls.data(), polls.size(), 0) <= 0) return false;

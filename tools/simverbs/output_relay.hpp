@@ -37,6 +37,7 @@ class OutputRelay {
     void pass_lines(Stream& stream);
 
     std::vector<std::unique_ptr<Stream>> streams_;
+    server::UniqueFd any_ready_;  ///< epoll over all read ends: says at little cost that there is nothing
 };
 
 /// Writes everything to `fd`, whatever it takes; gives up if the reader has gone.

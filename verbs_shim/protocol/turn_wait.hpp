@@ -1,10 +1,10 @@
 // The first part of waiting for one's turn: it will mostly come in a microsecond or two. Both halves wait like this.
 //
-// Microseconds a grant on a 2-core virtual machine, one server and two programs (idle / one busy loop pinned to a core):
-// futex only 16.7 / 11.9; 300 rounds of sched_yield 3.6 / 378; 50 rounds with the guard below 4.3 / 29; all three
-// pinned to one core: futex only 11.1 / 15.8, with yields 8.6 / over 800. With nine busy processes on the two cores:
-// futex only 25–58, yields 650 and more. So: nobody is pinned (programs see their own affinity); a short look at the
-// word itself where that has paid lately; 64 rounds of sched_yield; and where a yield gave the core to somebody who
+// Microseconds a grant on a 2-core virtual machine, one server and two programs (idle / one busy loop pinned to a
+// core): futex only 16.7 / 11.9; 300 rounds of sched_yield 3.6 / 378; 50 rounds with the guard below 4.3 / 29; all
+// three pinned to one core: futex only 11.1 / 15.8, with yields 8.6 / over 800. With nine busy processes on the two
+// cores: futex only 25–58, yields 650 and more. So: nobody is pinned (programs see their own affinity); a short look at
+// the word itself where that has paid lately; 64 rounds of sched_yield; and where a yield gave the core to somebody who
 // kept it, the next waits sleep at once.
 #pragma once
 
@@ -18,8 +18,9 @@ inline constexpr uint32_t kNoSpin = 16;              ///< … this many waits do
 inline constexpr uint32_t kMaxNoSpin = 4096;         ///< … this while looking does not pay
 inline constexpr uint32_t kYieldRounds = 64;         ///
 inline constexpr int64_t kYieldTooLongNs = 100'000;  ///< a yield that took this long: somebody else wants the core
-inline constexpr uint32_t kFutexOnly = 1000;         ///< waits that sleep at once after such a yield; doubled up to …
-inline constexpr uint32_t kMaxFutexOnly = 64'000;    ///< … this while yields stay bad
+inline constexpr uint32_t kUntimed = 3;            ///< of four waits take no time of their first yield (a system call)
+inline constexpr uint32_t kFutexOnly = 1000;       ///< waits that sleep at once after such a yield; doubled up to …
+inline constexpr uint32_t kMaxFutexOnly = 64'000;  ///< … this while yields stay bad
 
 /// What a waiting party has learnt about the machine. One for each.
 struct TurnWait {
@@ -27,6 +28,7 @@ struct TurnWait {
     uint32_t spin_misses = 0;
     uint32_t spin_penalty = kNoSpin;
     uint32_t sleep_at_once = 0;
+    uint32_t untimed = 0;  ///< waits still to come that do not time their first yield
     uint32_t sleep_penalty = kFutexOnly;
 };
 
@@ -71,8 +73,17 @@ bool wait_awhile(TurnWait& wait, Ready&& ready) {
         return false;
     }
     if (spin_awhile(wait, ready)) return true;
+    uint32_t rounds = 0;
+    if (wait.untimed > 0) {
+        --wait.untimed;
+        ++rounds;
+        System::yield();
+        if (ready()) return true;
+    } else {
+        wait.untimed = kUntimed;
+    }
     int64_t began = System::now_ns();
-    for (uint32_t i = 0; i < kYieldRounds; ++i) {
+    for (; rounds < kYieldRounds; ++rounds) {
         System::yield();
         const bool done = ready();
         const int64_t now = System::now_ns();

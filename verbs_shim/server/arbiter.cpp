@@ -56,6 +56,12 @@ SimTime Arbiter::floor() const {
     return frontier > lab_->down_latency() ? frontier - lab_->down_latency() : SimTime::zero();
 }
 
+SimTime Arbiter::next_event() {
+    if (!next_event_known_) next_event_ = lab_->engine().next_event_time();
+    next_event_known_ = true;
+    return next_event_;
+}
+
 LabEnd Arbiter::run() {
     note_empty_hosts();
     for (;;) {
@@ -67,9 +73,9 @@ LabEnd Arbiter::run() {
             if (owner_->finished()) return LabEnd::Done;
         }
         const Pick p = pick();
-        const SimTime next_event = lab_->engine().next_event_time();
-        if (next_event != SimTime::max() && next_event <= p.at) {
-            run_models(p, next_event);
+        const SimTime next = next_event();
+        if (next != SimTime::max() && next <= p.at) {
+            run_models(p);
             continue;
         }
         if (p.slot != Lab::kNone) {
@@ -116,30 +122,36 @@ Arbiter::Pick Arbiter::pick() {
 
 /// One window after another, as long as no thread's moment comes. A thread that an event wakes may act L later at the
 /// earliest, and so may every thread that is ready.
-void Arbiter::run_models(const Pick& p, SimTime next_event) {
+void Arbiter::run_models(const Pick& p) {
     sim::Engine& engine = lab_->engine();
     const SimTime lookahead = lab_->down_latency();
     const uint64_t epoch = lab_->delivery_epoch();
+    SimTime next = next_event();
     do {
-        SimTime limit = next_event + lookahead;
+        SimTime limit = next + lookahead;
         if (p.at != SimTime::max()) limit = std::min(limit, p.at + lookahead);
-        lab_->mover().set_safe_time(next_event);
+        lab_->mover().set_safe_time(next);
         engine.run_window(limit);
-        next_event = engine.next_event_time();
+        next_event_known_ = false;
         tick_if_due();
-    } while (epoch == lab_->delivery_epoch() && next_event != SimTime::max() && next_event <= p.at &&
-             !owner_->stop_requested());
+        next = next_event();
+    } while (epoch == lab_->delivery_epoch() && next != SimTime::max() && next <= p.at && !owner_->stop_requested());
 }
 
 void Arbiter::give_turn(uint32_t slot, const Pick& p) {
     protocol::ThreadSlot& s = shared_->slots[slot];
     const Turn turn = turn_of(slot);
-    if (turn == Turn::Reserved) return await_arrival(slot);
+    if (turn == Turn::Reserved) {
+        next_event_known_ = false;
+        return await_arrival(slot);
+    }
     if (turn == Turn::Waiting) {
         switch (static_cast<Yield>(s.yield)) {
             case Yield::Control:
+                next_event_known_ = false;
                 return serve_control(slot, p.at);
             case Yield::Exit:
+                next_event_known_ = false;
                 return finish_exit(slot, p.at);
             case Yield::Horizon:
             case Yield::Wait:
@@ -148,6 +160,7 @@ void Arbiter::give_turn(uint32_t slot, const Pick& p) {
         }
         grant(slot, p);
     }
+    next_event_known_ = false;
     await_holder(slot);
     end_turn(slot);
 }
@@ -223,7 +236,7 @@ void Arbiter::grant(uint32_t slot, const Pick& p) {
         last_process_ = s.process;
     }
     const SimTime clock = std::max(p.at, SimTime::ps(s.clock_ps));
-    SimTime horizon = std::min(clock + kLongestTurn, lab_->engine().next_event_time());
+    SimTime horizon = std::min(clock + kLongestTurn, next_event());
     if (horizon < clock + kLongestTurn) horizon += lab_->up_latency();
     // Another process acts on this one through an adapter at least, down there and up here; a thread of the same
     // process may do so at once.
@@ -394,6 +407,7 @@ void Arbiter::reap_dead() {
 }
 
 void Arbiter::tick(int timeout_ms) {
+    next_event_known_ = false;
     lab_->poller().poll(timeout_ms);
     owner_->drain_output();
     reap_dead();

@@ -48,7 +48,7 @@ class Arbiter {
     [[nodiscard]] sim::SimTime wait_ready(uint32_t slot, Client* client);
     [[nodiscard]] sim::SimTime item_ready(uint32_t slot, size_t item, Client* client);
     [[nodiscard]] bool external_ready(SlotState& state, size_t item) const;
-    void run_models(const Pick& p, sim::SimTime next_event);
+    void run_models(const Pick& p);
     void give_turn(uint32_t slot, const Pick& p);
     void serve_control(uint32_t slot, sim::SimTime at);
     void finish_exit(uint32_t slot, sim::SimTime at);
@@ -68,6 +68,8 @@ class Arbiter {
     void tick_if_due();
     [[nodiscard]] protocol::Turn turn_of(uint32_t slot) const;
     [[nodiscard]] sim::SimTime floor() const;
+    /// The engine's next event; asked for once, until something has happened that may have changed it.
+    [[nodiscard]] sim::SimTime next_event();
 
     Lab* lab_;
     LabOwner* owner_;
@@ -75,6 +77,8 @@ class Arbiter {
     std::vector<SlotState> states_;
     std::vector<bool> host_busy_;
     protocol::TurnWait turn_wait_;
+    sim::SimTime next_event_;
+    bool next_event_known_ = false;
     int64_t latest_granted_ps_ = 0;
     uint32_t last_process_ = Lab::kNone;
     uint64_t rounds_ = 0;

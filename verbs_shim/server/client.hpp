@@ -140,6 +140,8 @@ struct Client {
     int64_t last_post_ps = 0;
     std::vector<uint32_t> unconsumed_cqs;  ///< CQs that may hold completions which the program has not taken
     uint32_t exposed_qps = 0;
+    std::vector<uint8_t> wqe_slot;  ///< buffers of drain_doorbells
+    std::vector<hca::Sge> wqe_sges;
 
     [[nodiscard]] hca::ControlContext by(const ContextObject& context, sim::SimTime now, hca::Explanation* why) const {
         return {context.owner, now, why};

@@ -15,9 +15,9 @@ namespace {
 struct Drain {
     Lab& lab;
     Client& client;
-    hca::Explanation why;
-    std::vector<uint8_t> slot;
-    std::vector<hca::Sge> sges;
+    std::vector<uint8_t>& slot;
+    std::vector<hca::Sge>& sges;
+    hca::Explanation why = {};
 
     hca::Explanation* wanted() { return lab.config().explain ? &why : nullptr; }
     void tell() {
@@ -177,7 +177,7 @@ uint64_t drain_doorbells(Lab& lab, Client& client, sim::SimTime earliest, sim::S
         client.doorbells_taken = produced - protocol::kDoorbells;
     const uint64_t first = client.doorbells_taken;
     if (first == produced) return 0;
-    Drain d{lab, client, {}, {}, {}};
+    Drain d{lab, client, client.wqe_slot, client.wqe_sges};
     sim::SimTime t = earliest;
     for (; client.doorbells_taken != produced; ++client.doorbells_taken) {
         protocol::Doorbell bell;

@@ -16,7 +16,8 @@ namespace {
 
 constexpr uint32_t kBusyRounds = 200;  ///< rounds without anything to do before the loop sleeps
 constexpr int64_t kSleepNs = 500'000;  ///< sockets are looked at at least this often
-constexpr uint32_t kRoundsAPoll = 16;  ///< rounds between two looks at the sockets while busy
+constexpr uint32_t kRoundsAPoll = 16;  ///< rounds between two looks at the sockets (five system calls) while busy …
+constexpr uint32_t kIdleAPoll = 8;     ///< … and while waiting for something to do, until the loop sleeps
 
 int64_t real_ns() {
     timespec t{};
@@ -37,7 +38,8 @@ LabEnd WallLoop::run() {
         if (owner_->stop_requested()) return LabEnd::Interrupted;
         const uint32_t word = lab_->shared().server_word.load();
         bool busy = false;
-        if (idle_rounds_ > 0 || round % kRoundsAPoll == 0) {
+        const bool look_now = idle_rounds_ > kBusyRounds || (idle_rounds_ > 0 && round % kIdleAPoll == 0);
+        if (look_now || round % kRoundsAPoll == 0) {
             busy = lab_->poller().poll(0) > 0;
             busy = owner_->drain_output() || busy;
             for (const uint32_t process : lab_->dead_processes())

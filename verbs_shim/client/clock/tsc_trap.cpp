@@ -5,6 +5,7 @@
 
 #include "verbs_shim/client/clock/clock.hpp"
 #include "verbs_shim/client/clock/clock_read.hpp"
+#include "verbs_shim/client/clock/tsc_patch.hpp"
 #include "verbs_shim/client/turn/kernel.hpp"
 #include "verbs_shim/client/turn/thread_state.hpp"
 #include "verbs_shim/client/turn/turn.hpp"
@@ -50,12 +51,13 @@ bool emulate_tsc(ucontext_t* context) {
     const auto* const code = reinterpret_cast<const uint8_t*>(regs[REG_RIP]);
     const bool plain = memcmp(code, kRdtsc, sizeof kRdtsc) == 0;
     const bool with_cpu = !plain && memcmp(code, kRdtscp, sizeof kRdtscp) == 0;
-    if (!plain && !with_cpu) return false;
+    if (!plain && !with_cpu) return enter_stub(context);
     const uint64_t value = read_tsc(code);
     regs[REG_RAX] = static_cast<greg_t>(value & 0xFFFFFFFF);
     regs[REG_RDX] = static_cast<greg_t>(value >> 32);
     if (with_cpu) regs[REG_RCX] = 0;
     regs[REG_RIP] += static_cast<greg_t>(plain ? sizeof kRdtsc : sizeof kRdtscp);
+    if (plain) note_tsc_trap(code);
     return true;
 #else
     return false;

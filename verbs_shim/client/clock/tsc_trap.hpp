@@ -11,7 +11,8 @@ namespace simverbs::client::clock {
 void trap_tsc();
 void release_tsc();
 
-/// If the instruction that faulted is rdtsc or rdtscp: executes it on simulated time and returns true.
+/// If the instruction that faulted is rdtsc or rdtscp: executes it on simulated time and returns true. One that traps
+/// often is patched (tsc_patch.hpp).
 bool emulate_tsc(ucontext_t* context);
 
 /// The counter's value at the thread's clock; a read costs what the instruction does, and may yield (rule 6). `place`

@@ -45,6 +45,7 @@ uint32_t g_num_poll_pages = 0;
 
 int g_memory_fd = -1;  ///< /proc/self/mem: reads pages whatever their protection
 thread_local Range t_stack __attribute__((tls_model("initial-exec"))) = {0, 0};
+thread_local bool t_stack_is_known __attribute__((tls_model("initial-exec"))) = false;  ///< else t_stack is a guess
 
 /// The calling thread's stack: a page on it cannot be taken away, the kernel puts signal frames there.
 const Range& own_stack() {
@@ -60,7 +61,8 @@ const Range& own_stack() {
     const auto begin = reinterpret_cast<uintptr_t>(low);
     // On a stack of the program's own making: a generous neighbourhood.
     constexpr uintptr_t kNeighbourhood = 1 << 20;
-    if (here >= begin && here < begin + bytes)
+    t_stack_is_known = here >= begin && here < begin + bytes;
+    if (t_stack_is_known)
         t_stack = {begin, begin + bytes};
     else
         t_stack = {page_of(here) - kNeighbourhood, page_of(here) + kNeighbourhood};
@@ -189,6 +191,11 @@ void forget_poll_page(uintptr_t page) {
 uint32_t count_opening(uintptr_t page) {
     PollPage* const p = find_poll_page(page);
     return p == nullptr ? 0 : ++p->openings;
+}
+
+bool is_stack_in_use(uintptr_t page, uintptr_t stack_pointer) {
+    return on_own_stack(page_of(stack_pointer)) && t_stack_is_known && page >= page_of(stack_pointer) &&
+           on_own_stack(page);
 }
 
 bool read_protected(uintptr_t address, void* out, size_t bytes) {

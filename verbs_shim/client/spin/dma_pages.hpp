@@ -33,6 +33,9 @@ void forget_poll_page(uintptr_t page);
 /// Counts an opening without a proof of spinning since; returns how many there were.
 uint32_t count_opening(uintptr_t page);
 
+/// True if the page belongs to the part of the calling thread's stack that is in use above `stack_pointer`.
+bool is_stack_in_use(uintptr_t page, uintptr_t stack_pointer);
+
 /// Reads program memory that may be protected. False if it cannot be read at all.
 bool read_protected(uintptr_t address, void* out, size_t bytes);
 

@@ -9,6 +9,7 @@
 #include "verbs_shim/client/process/sync_wait.hpp"
 #include "verbs_shim/client/spin/dma_pages.hpp"
 #include "verbs_shim/client/spin/load_decoder.hpp"
+#include "verbs_shim/client/spin/loop_follower.hpp"
 #include "verbs_shim/client/spin/observations.hpp"
 #include "verbs_shim/client/spin/spin.hpp"
 #include "verbs_shim/client/spin/spin_wait.hpp"
@@ -49,33 +50,58 @@ void open_for_a_while(uintptr_t page) {
 
 constexpr greg_t kErrorWrite = 2;  // page-fault error code: the access was a write
 
-void on_load(ucontext_t& context, const Load& load, uintptr_t page) {
-    uint64_t value = 0;
+/// Loads that one trap may serve.
+constexpr int kMaxLoadsATrap = 8;
+
+/// What a trap has read last: memory stays as it is until the thread gives up its turn.
+struct LastRead {
+    uint64_t address = 0, value = 0;
+    uint8_t size = 0;
+
+    bool read(const Load& load) {
+        if (load.address == address && load.size == size) return true;
+        value = 0;
+        address = load.address;
+        size = load.size;
+        if (read_protected(address, &value, size)) return true;
+        size = 0;
+        return false;
+    }
+};
+
+/// False if the load was not executed: the thread must do it itself.
+bool on_load(ucontext_t& context, const Load& load, uintptr_t page, LastRead& last) {
     // A load that crosses into the next page is rare enough to be let through.
-    if (page_of(load.address + load.size - 1) != page || !read_protected(load.address, &value, load.size)) {
+    if (page_of(load.address + load.size - 1) != page || !last.read(load)) {
         open_for_a_while(page);
-        return;
+        return false;
     }
     connection::count(protocol::Stat::MemorySpinTraps);
     const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
-    const Observation seen{rip, load.address, value, hash_registers(context)};
+    const Observation seen{rip, load.address, last.value, hash_registers(context)};
     switch (t_seen.add(seen, t_state.entries)) {
         case Observations::Verdict::New:
             break;
         case Observations::Verdict::TooMany:
             t_seen.clear();
             open_for_a_while(page);
-            return;
+            return false;
         case Observations::Verdict::Repeated:
+            // A handler of the program may have run on top of this one: nothing that it wrote may be slept over.
+            last = {};
+            if (!last.read(load)) return false;
+            if (last.value != seen.value) break;
             remember_poll_page(page);
             open_all_but_poll_pages();
             wait_for_change(rip, load.address);
             t_seen.clear();
-            if (!read_protected(load.address, &value, load.size)) return;
-            t_seen.add({rip, load.address, value, seen.registers}, t_state.entries);
+            last = {};
+            if (!last.read(load)) return false;
+            t_seen.add({rip, load.address, last.value, seen.registers}, t_state.entries);
             break;
     }
-    execute_load(context, load, value);
+    execute_load(context, load, last.value);
+    return true;
 }
 
 void on_protected_access(ucontext_t& context, uintptr_t page) {
@@ -84,11 +110,18 @@ void on_protected_access(ucontext_t& context, uintptr_t page) {
         open_for_a_while(page);
         return;
     }
-    if (const auto load = decode_load(context)) {
-        on_load(context, *load, page);
+    auto load = decode_load(context);
+    if (!load) {
+        step_over_load(context, page);
         return;
     }
-    step_over_load(context, page);
+    LastRead last;
+    for (int loads = 1; on_load(context, *load, page, last); ++loads) {
+        if (loads == kMaxLoadsATrap || !may_look() || !follow_to_load(context)) return;
+        ++t_faults;
+        load = decode_load(context);
+        page = page_of(load->address);
+    }
 }
 
 #endif

@@ -240,28 +240,55 @@ Operand decode_modrm(const ucontext_t& context, const uint8_t* modrm, uint8_t re
     return o;
 }
 
-std::optional<Load> decode_load(const ucontext_t& context) {
+namespace {
+
+/// A byte register without a REX prefix: 4 … 7 are AH CH DH BH.
+bool is_high_byte(unsigned bytes, uint8_t rex, uint8_t number) {
+    return bytes == 1 && rex == 0 && number >= 4 && number < 8;
+}
+
+/// The instruction at RIP; `operand` is what stands where a load has its memory operand.
+std::optional<Load> decode(const ucontext_t& context, Prefixes& p, Operand& operand) {
     const auto* const code = reinterpret_cast<const uint8_t*>(context.uc_mcontext.gregs[REG_RIP]);
-    Prefixes p;
     if (!read_prefixes(code, p)) return std::nullopt;
     const uint8_t* const opcode = code + p.length;
     const uint8_t* const modrm = opcode + (opcode[0] == 0x0F ? 2 : 1);
     const unsigned operand_bytes = (p.rex & kRexW) != 0 ? 8 : p.operand_size ? 2 : 4;
-    const Operand operand = decode_modrm(context, modrm, p.rex);
+    operand = decode_modrm(context, modrm, p.rex);
     Load l;
     unsigned imm = 0;
-    if (!classify(opcode, operand_bytes, operand.reg, l, imm) || !operand.is_memory) return std::nullopt;
+    if (!classify(opcode, operand_bytes, operand.reg, l, imm)) return std::nullopt;
     const uint8_t* const after = modrm + operand.length;
     if (l.has_immediate) l.immediate = immediate_at(after, imm);
     l.length = static_cast<uint8_t>(after + imm - code);
     l.address = operand.address;
     if (operand.rip_relative) l.address += static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]) + l.length;
     l.reg = operand.reg;
-    if (l.reg_size == 1 && p.rex == 0 && l.reg >= 4 && l.reg < 8) {
+    if (is_high_byte(l.reg_size, p.rex, l.reg)) {
         l.high_byte = true;
         l.reg = static_cast<uint8_t>(l.reg - 4);
     }
     return l;
+}
+
+}  // namespace
+
+std::optional<Load> decode_load(const ucontext_t& context) {
+    Prefixes p;
+    Operand operand;
+    auto load = decode(context, p, operand);
+    return load && operand.is_memory ? load : std::nullopt;
+}
+
+bool execute_on_registers(ucontext_t& context) {
+    Prefixes p;
+    Operand operand;
+    const auto like_load = decode(context, p, operand);
+    if (!like_load || operand.is_memory) return false;
+    const bool high = is_high_byte(like_load->size, p.rex, operand.rm);
+    const auto full = static_cast<uint64_t>(general_register(context, high ? operand.rm - 4U : operand.rm));
+    execute_load(context, *like_load, high ? full >> 8 : full);
+    return true;
 }
 
 void execute_load(ucontext_t& context, const Load& load, uint64_t value) {
@@ -296,6 +323,9 @@ std::optional<Load> decode_load(const ucontext_t&) {
     return std::nullopt;
 }
 void execute_load(ucontext_t&, const Load&, uint64_t) {}
+bool execute_on_registers(ucontext_t&) {
+    return false;
+}
 
 #endif
 

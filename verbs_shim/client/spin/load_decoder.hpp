@@ -40,6 +40,10 @@ std::optional<Load> decode_load(const ucontext_t& context);
 /// Executes it: the memory operand has this value. Advances RIP.
 void execute_load(ucontext_t& context, const Load& load, uint64_t value);
 
+/// The same kinds of instruction between registers (mov, movzx, cmp, test, …): executes the one at RIP and advances
+/// RIP. False, and nothing has happened, for every other instruction.
+bool execute_on_registers(ucontext_t& context);
+
 /// A general register by its number in the instruction set.
 greg_t& general_register(ucontext_t& context, unsigned number);
 

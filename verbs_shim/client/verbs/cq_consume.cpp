@@ -46,9 +46,8 @@ void retire(std::atomic<uint32_t>& retired, const Ring& ring, uint32_t tail) noe
 }
 
 void wait_for_something(Cq& cq) {
-    char what[64];
-    std::snprintf(what, sizeof what, "poll_cq of CQ %u", cq.ibv.handle);
-    turn::WaitSet set(what);
+    if (cq.wait_name[0] == '\0') std::snprintf(cq.wait_name, sizeof cq.wait_name, "poll_cq of CQ %u", cq.ibv.handle);
+    turn::WaitSet set(cq.wait_name);
     set.add_flags(protocol::kWaitVisible);
     // Another thread of the program may tell this one to stop polling.
     const uint64_t sync = protocol::object_key(protocol::ObjectKind::ProcessSync, turn::process_index());

@@ -97,6 +97,7 @@ struct Cq {
     uint32_t empty_polls = 0;
     uint64_t posts_seen = 0;
     uint64_t visible_seen = 0;
+    char wait_name[32] = {};                ///< what its waits are called in reports, once it has waited
     std::atomic<uint32_t> empty_streak{0};  ///< wall clock: looks for a dead server now and then
 
     const protocol::CqSlot* current = nullptr;  ///< between start_poll and end_poll

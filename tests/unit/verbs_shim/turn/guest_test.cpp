@@ -81,6 +81,10 @@ TEST(Guest, TheTimeStampCounterGrowsAtItsRate) {
     EXPECT_NEAR(atof(out.c_str() + 10), 2500000, 2500) << out;
 }
 
+TEST(Guest, APatchedRdtscReadsWhatATrappingOneDoes_KeepsEveryRegister_AndMayBeEnteredBehind) {
+    EXPECT_EQ(output_of({"tsc_patch"}), "different 0 bad 0 patched 1 1 child 0\n");
+}
+
 TEST(Guest, WhoOnlyReadsClocksGetsToItsTimeInFewReads_HardlyLate_AndAllClocksAgree) {
     EXPECT_EQ(output_of({"clock_spin"}), "late 0 bad ratio 0 few 1\n");
 }

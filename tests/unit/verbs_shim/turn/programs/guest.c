@@ -178,6 +178,85 @@ static int tsc(void) {
     return 0;
 }
 
+/* An rdtsc that can be patched, because of what follows it; and one that cannot. */
+extern unsigned char patchable[], entered_behind[];
+static __attribute__((noinline, noclone)) unsigned long long read_patchable(void) {
+    unsigned long long value;
+    asm volatile(".balign 64\n.globl patchable\npatchable: rdtsc\n shl $32, %%rdx\n or %%rdx, %%rax"
+                 : "=a"(value)
+                 :
+                 : "rdx");
+    return value;
+}
+static unsigned long long read_trapping(void) {
+    unsigned long long value;
+    asm volatile("rdtsc\n nop\n shl $32, %%rdx\n or %%rdx, %%rax" : "=a"(value) : : "rdx");
+    return value;
+}
+
+/* Branches to the instruction behind the rdtsc if `jump`. */
+static __attribute__((noinline, noclone)) unsigned long long read_or_jump(int jump) {
+    unsigned long long value;
+    asm volatile(
+        "mov $7, %%eax\n mov $1, %%edx\n test %1, %1\n jnz 1f\n .balign 64\n"
+        ".globl entered_behind\nentered_behind: rdtsc\n 1: shl $32, %%rdx\n or %%rdx, %%rax"
+        : "=&a"(value)
+        : "r"(jump)
+        : "rdx", "cc");
+    return value;
+}
+
+/* Everything but RAX and RDX is as it was: general and vector registers, carry and overflow, what lies below the stack.
+ */
+static __attribute__((noinline, noclone)) int keeps_registers(void) {
+    unsigned long long in[12], out[12], below = 0;
+    unsigned char carry = 0, overflow = 0, mixed = 0;
+    double x = 1.5, y = 0;
+    for (int i = 0; i < 12; ++i) in[i] = 0x1111111111111111ULL * (unsigned)(i + 1);
+    asm volatile(
+        "push %%rbp\n push %%rbx\n lea -256(%%rsp), %%rsp\n movq %[x], %%xmm13\n movq $42, -8(%%rsp)\n"
+        "mov %[in], %%rbp\n mov (%%rbp), %%rbx\n mov 8(%%rbp), %%rcx\n mov 16(%%rbp), %%rsi\n"
+        "mov 24(%%rbp), %%r8\n mov 32(%%rbp), %%r9\n mov 40(%%rbp), %%r10\n mov 48(%%rbp), %%r11\n"
+        "mov 56(%%rbp), %%r12\n mov 64(%%rbp), %%r13\n mov 72(%%rbp), %%r15\n"
+        "mov $0x7fffffff, %%eax\n add $1, %%eax\n stc\n"
+        ".balign 64\n rdtsc\n mov 80(%%rbp), %%rax\n seto %%dl\n mov $0, %%ah\n setc %%ah\n"
+        "mov %%rbx, (%%rdi)\n mov %%rcx, 8(%%rdi)\n mov %%rsi, 16(%%rdi)\n mov %%r8, 24(%%rdi)\n"
+        "mov %%r9, 32(%%rdi)\n mov %%r10, 40(%%rdi)\n mov %%r11, 48(%%rdi)\n mov %%r12, 56(%%rdi)\n"
+        "mov %%r13, 64(%%rdi)\n mov %%r15, 72(%%rdi)\n mov -8(%%rsp), %%rcx\n movq %%xmm13, %%rsi\n"
+        "lea 256(%%rsp), %%rsp\n pop %%rbx\n pop %%rbp\n mov %%rsi, %[y]\n mov %%rcx, %[below]\n"
+        "mov %%dl, %[o]\n mov %%ah, %[c]\n mov %%al, %[m]"
+        : [y] "=m"(y), [below] "=m"(below), [o] "=m"(overflow), [c] "=m"(carry), [m] "=m"(mixed)
+        : [x] "r"(x), [in] "r"(in), "D"(out)
+        : "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "r12", "r13", "r15", "xmm13", "memory", "cc");
+    int bad = y != x || below != 42 || carry != 1 || overflow != 1 || mixed != (in[10] & 0xFF);
+    for (int i = 0; i < 10; ++i) bad += out[i] != in[i];
+    return bad;
+}
+
+static int tsc_patch(void) {
+    long different = 0, bad = 0;
+    unsigned long long first[200], behind = 0;
+    for (int i = 0; i < 200; ++i) first[i] = read_patchable();
+    usleep(1000);
+    unsigned long long base = 0;
+    for (int i = 0; i < 200; ++i) {
+        unsigned long long c = read_trapping();
+        if (i == 0) base = c;
+        long long off = (long long)(c - base - (first[i] - first[0]));
+        if (off < -1 || off > 1) ++different; /* ticks are rounded down */
+    }
+    for (int i = 0; i < 20; ++i) bad += keeps_registers();
+    for (int i = 0; i < 20; ++i) behind = read_or_jump(0);
+    for (int i = 0; i < 20; ++i) bad += read_or_jump(1) != 0x100000007ULL;
+    fflush(stdout);
+    if (fork() == 0) _exit(read_patchable() > behind ? 0 : 1);
+    int status = -1;
+    wait(&status);
+    printf("different %ld bad %ld patched %d %d child %d\n", different, bad, patchable[0] == 0xE9,
+           entered_behind[0] == 0xE9, status);
+    return 0;
+}
+
 /* Waits for times to come by doing nothing but read the clock, as a calibration of the time stamp counter does. */
 static int clock_spin(void) {
     long reads = 0, late = 0, bad_ratio = 0;
@@ -364,6 +443,7 @@ int main(int argc, char** argv) {
     if (!strcmp(what, "sleeper")) return sleeper(n);
     if (!strcmp(what, "alarm")) return alarm_while_reading_clocks();
     if (!strcmp(what, "tsc")) return tsc();
+    if (!strcmp(what, "tsc_patch")) return tsc_patch();
     if (!strcmp(what, "segv")) return segv();
     if (!strcmp(what, "children")) return children(argv[0]);
     if (!strcmp(what, "randoms")) return randoms();
