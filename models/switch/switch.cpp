@@ -177,7 +177,8 @@ PortIndex Switch::balance(const Packet& packet, const Port& in, SimTime now) {
 
 HOT_INLINE void Switch::send(PortIndex index, Packet& packet, uint32_t bytes, SimTime now) {
     Port& port = ports_[index];
-    if (config_.telemetry && packet.extra != wire::kNoExtra) [[unlikely]]
+    // An ACK only carries home what its data packet has collected.
+    if (config_.telemetry && packet.extra != wire::kNoExtra && packet.payload_bytes != 0) [[unlikely]]
         write_telemetry(index, packet, now);
     if (credits_) [[unlikely]]
         extras_[index].credits.sent(packet.priority, bytes);

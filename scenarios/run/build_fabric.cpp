@@ -250,8 +250,7 @@ ScenarioOptions scenario_options() {
         known.help = info->summary;
         for (const cc::Preset& preset : info->presets) known.presets.emplace_back(preset.name);
         for (const cc::ParameterInfo& p : info->parameters)
-            known.parameters.push_back(
-                {std::string(p.name), kind_of(p.kind), std::string(p.default_text), {}, {}, std::string(p.help)});
+            known.parameters.push_back(known_parameter(p));
         options.algorithms.push_back(std::move(known));
     }
     return options;
