@@ -83,15 +83,17 @@ SimTime FlowNic::next_transmit() const noexcept {
 void FlowNic::run_window(SimTime end) {
     now_ = activity().window_start();
     if (control_.in != nullptr) find_next_control();
+    SimTime arrival = next_arrival();
+    timer_ = next_timer();
     for (;;) {
-        SimTime t = next_arrival();
+        SimTime t = arrival;
         What what = What::Deliver;
         if (next_control_ <= t) {
             t = next_control_;
             what = What::Control;
         }
-        if (const SimTime timer = next_timer(); timer < t) {
-            t = timer;
+        if (timer_ < t) {
+            t = timer_;
             what = What::Timer;
         }
         if (const SimTime transmit = next_transmit(); transmit < t) {
@@ -106,9 +108,11 @@ void FlowNic::run_window(SimTime end) {
                 break;
             case What::Deliver:
                 on_deliver(now_);
+                arrival = next_arrival();
                 break;
             case What::Timer:
                 on_timer(now_);
+                timer_ = next_timer();
                 break;
             case What::Transmit:
                 on_transmit(now_);

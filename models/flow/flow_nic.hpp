@@ -1,6 +1,7 @@
 // The NIC of a host whose traffic is flows: RC WRITEs without rings, completions or payload (models/flow).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -155,6 +156,7 @@ class FlowNic final : public sim::Node {
     // flow_nic.cpp
     [[nodiscard]] sim::SimTime next_arrival() const noexcept;
     [[nodiscard]] sim::SimTime next_timer() const noexcept;
+    void note_timer(sim::SimTime t) noexcept { timer_ = std::min(timer_, t); }
     [[nodiscard]] sim::SimTime next_transmit() const noexcept;
     [[nodiscard]] uint32_t backlog() const noexcept { return ready_mask_ | control_mask_; }
     void on_deliver(sim::SimTime now);
@@ -180,7 +182,10 @@ class FlowNic final : public sim::Node {
     }
     void send_data(uint32_t slot, sim::SimTime now);
     void build_data(Sender& s, uint32_t number, sim::SimTime now, wire::Packet& packet);
-    uint32_t next_packet(Sender& s) const;
+    uint32_t next_packet(Sender& s) const {
+        return config_.recovery == LossRecovery::GoBackN || s.next >= s.highest ? s.next : next_missing(s);
+    }
+    uint32_t next_missing(Sender& s) const;
     void pace(Sender& s, uint32_t wire_bytes, sim::SimTime now);
     void on_ack(wire::Packet& packet, sim::SimTime now);
     void on_cnp(const wire::Packet& packet, sim::SimTime now);
@@ -205,6 +210,7 @@ class FlowNic final : public sim::Node {
     FlowTable& flows_;
     wire::PacketPool* pool_;
     sim::SimTime now_;
+    sim::SimTime timer_;         ///< earliest of all timers, or before
     uint32_t ready_mask_ = 0;    ///< priorities with a ready requester
     uint32_t control_mask_ = 0;  ///< priorities with an acknowledgement or a CNP to send
     bool cc_listens_ = false;    ///< the algorithm is more than none

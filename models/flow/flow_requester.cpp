@@ -84,9 +84,8 @@ void FlowNic::start_flow(FlowIndex flow, SimTime now) {
     make_ready(slot, now);
 }
 
-/// The next packet that is worth sending, s.packets if there is none.
-uint32_t FlowNic::next_packet(Sender& s) const {
-    if (config_.recovery == LossRecovery::GoBackN || s.next >= s.highest) return s.next;
+/// Selective repeat, behind what was sent before: the next packet that is worth sending again.
+uint32_t FlowNic::next_missing(Sender& s) const {
     // Lost is what is missing before something that has arrived; of what comes after, nothing is known yet.
     while (s.next < s.recovery_to && bit(s.sacked, s.next)) ++s.next;
     if (s.next >= s.recovery_to) s.next = s.highest;
@@ -122,6 +121,7 @@ void FlowNic::make_ready(uint32_t slot, SimTime now) {
     if (!may_send(s)) return;
     if (s.next_time <= now) return push_ready(slot);
     s.queued = true;
+    note_timer(s.next_time);
     paced_.push_back({s.next_time, slot, s.generation});
     std::push_heap(paced_.begin(), paced_.end());
 }
@@ -193,6 +193,7 @@ void FlowNic::set_deadline(uint32_t slot, SimTime now) {
     s.deadline = now + config_.retransmission_timeout;
     if (s.timer_set) return;
     s.timer_set = true;
+    note_timer(s.deadline);
     timers_.push_back({s.deadline, slot, s.generation});
     std::push_heap(timers_.begin(), timers_.end());
 }
