@@ -94,7 +94,7 @@ struct SwitchRecord {
 struct GroupRecord {
     std::string name;
     std::string kind;               ///< "incast"
-    std::string size_distribution;  ///< of Poisson flows: "WebSearch" or a file's name
+    std::string size_distribution;  ///< of Poisson flows: "websearch" or a file's name
     uint64_t iterations = 1;        ///< of a collective
     sim::ByteCount rank_bytes = 0;  ///< of a collective: the buffer of each rank
     uint32_t ranks = 0;             ///< of a collective
