@@ -111,8 +111,8 @@ std::string counters_csv(const run::RunResult& result) {
         const std::string link = port.link == run::kNone ? "" : result.links[port.link].name;
         fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
                        csv_field(port.name), csv_field(node), csv_field(link), port.rate.in_bps(), c.tx_packets,
-                       c.tx_bytes, c.rx_packets, c.rx_bytes, c.drops, c.lossless_drops, c.watchdog_drops,
-                       c.other_drops, c.corrupted, c.trims, c.marks, c.pauses_sent, c.pauses_received, c.pause_storms,
+                       c.tx_bytes, c.rx_packets, c.rx_bytes, c.drops, c.lossless_drops, c.watchdog_drops, c.other_drops,
+                       c.corrupted, c.trims, c.marks, c.pauses_sent, c.pauses_received, c.pause_storms,
                        c.paused_time.in_ps(), port.max_queue);
     }
     return out;

@@ -17,8 +17,7 @@ namespace {
 constexpr std::array<sim::ByteCount, 10> kWebSearchSizes{6'700,   20'000,    30'000,    50'000,    73'000,
                                                          200'000, 1'000'000, 2'000'000, 5'000'000, 30'000'000};
 
-expect::Measurement measure_group(const expect::ResultIndex& index, std::string_view metric,
-                                  const std::string& group) {
+expect::Measurement measure_group(const expect::ResultIndex& index, std::string_view metric, const std::string& group) {
     MetricExpression expression;
     expression.metric = find_metric(metric);
     expression.selector.kind = group.empty() ? SelectorKind::Run : SelectorKind::Group;
@@ -95,8 +94,9 @@ std::string lossless_drops_warning(const run::RunResult& result) {
         if (worst == nullptr || port.end.lossless_drops > worst->end.lossless_drops) worst = &port;
     }
     if (all == 0) return "";
-    std::string out = fmt::format("{} packets of a lossless class were dropped, {} of them at {}: the headroom is too small",
-                                  all, worst->end.lossless_drops, worst->name);
+    std::string out =
+        fmt::format("{} packets of a lossless class were dropped, {} of them at {}: the headroom is too small", all,
+                    worst->end.lossless_drops, worst->name);
     if (worst->is_switch) {
         const run::SwitchRecord& node = result.switches[worst->node];
         const sim::ByteCount missing = node.max_headroom - node.headroom;

@@ -124,15 +124,16 @@ TEST(Evaluate, NamesThatDoNotExistAreFoundBeforeTheRun) {
                                  "all flows of flow web[77] complete", "fct of web < fct of h7"}),
                 sample_result(), sink);
     EXPECT_EQ(sink.count(), 4U);
-    EXPECT_EQ(sink.to_string(),
-              "s.yaml:15:15: expectations[1]: there is no switch 'swo'; expected a name of the network or of a "
-              "workload; did you mean 'sw0'?\n"
-              "s.yaml:16:12: expectations[2]: there is no port 'sw0/9'; expected a name of the network or of a "
-              "workload; did you mean 'sw0/0'?\n"
-              "s.yaml:17:24: expectations[3]: there is no flow 77 in 'web', which has 5; expected a name of the network "
-              "or of a workload\n"
-              "s.yaml:18:26: expectations[4]: there is no host 'h7'; expected a name of the network or of a workload; "
-              "did you mean 'h0'?\n");
+    EXPECT_EQ(
+        sink.to_string(),
+        "s.yaml:15:15: expectations[1]: there is no switch 'swo'; expected a name of the network or of a "
+        "workload; did you mean 'sw0'?\n"
+        "s.yaml:16:12: expectations[2]: there is no port 'sw0/9'; expected a name of the network or of a "
+        "workload; did you mean 'sw0/0'?\n"
+        "s.yaml:17:24: expectations[3]: there is no flow 77 in 'web', which has 5; expected a name of the network "
+        "or of a workload\n"
+        "s.yaml:18:26: expectations[4]: there is no host 'h7'; expected a name of the network or of a workload; "
+        "did you mean 'h0'?\n");
 }
 
 }  // namespace
