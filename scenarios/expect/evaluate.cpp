@@ -14,15 +14,15 @@ namespace simverbs::scenarios::expect {
 
 namespace {
 
-/// A scenario that speaks of one of these knows that it may get stuck.
+/// A scenario whose claim about one of these is met by a number above 0 is meant to get stuck.
 constexpr std::array<std::string_view, 2> kStuckMetrics{"deadlocks", "unfinished"};
 
-bool speaks_of_stuck(const ExpectationSpec& spec) {
+bool wants_to_stick(const ExpectationSpec& spec, const ExpectationVerdict& verdict) {
     const auto is_stuck_metric = [](const MetricExpression& expression) {
         return std::find(kStuckMetrics.begin(), kStuckMetrics.end(), expression.metric->name) != kStuckMetrics.end();
     };
     const auto* claim = std::get_if<MetricExpectation>(&spec.statement);
-    if (claim == nullptr) return false;
+    if (claim == nullptr || verdict.outcome != Outcome::Passed || verdict.measured.value_or(0) <= 0) return false;
     const auto* right = std::get_if<MetricExpression>(&claim->right);
     return is_stuck_metric(claim->left) || (right != nullptr && is_stuck_metric(*right));
 }
@@ -43,14 +43,18 @@ ExpectationVerdict implicit_failure(std::string name, std::string sentence) {
 
 void add_implicit(const std::vector<ExpectationSpec>& expectations, const run::RunResult& result,
                   std::vector<ExpectationVerdict>& verdicts) {
-    const bool may_stick = std::any_of(expectations.begin(), expectations.end(), speaks_of_stuck);
+    bool may_stick = false;
+    for (std::size_t i = 0; i < expectations.size(); ++i) {
+        may_stick = may_stick || wants_to_stick(expectations[i], verdicts[i]);
+    }
     if (result.ending == run::RunEnding::Stuck && !may_stick) {
         const auto outstanding = std::count_if(result.flows.begin(), result.flows.end(), [](const auto& flow) {
             return flow.status == flow::FlowStatus::Pending;
         });
         std::string sentence =
-            fmt::format("the run got stuck at {} with {} flows outstanding",
-                        value_text(MetricUnit::Time, static_cast<double>(result.simulated_time.in_ps())), outstanding);
+            fmt::format("the run got stuck at {} with {} flow{} outstanding",
+                        value_text(MetricUnit::Time, static_cast<double>(result.simulated_time.in_ps())), outstanding,
+                        outstanding == 1 ? "" : "s");
         if (!result.stuck_dump.empty()) sentence += ":\n" + result.stuck_dump;
         verdicts.push_back(implicit_failure("the run does not get stuck", std::move(sentence)));
     }

@@ -11,8 +11,8 @@
 namespace simverbs::scenarios::expect {
 
 /// A verdict for each expectation, in their order. Then, as implicit ones and only if they are not met: a run must not
-/// get stuck (unless an expectation speaks of deadlocks or of unfinished flows), and every fault that must fire fires
-/// (unless an expectation speaks of it).
+/// get stuck (unless an expectation of deadlocks or unfinished flows is met because there are some), and every fault
+/// that must fire fires (unless an expectation speaks of it).
 ///
 /// Percentiles are by nearest rank. Flow metrics count measured flows only. Of a run's part [from, until) they count
 /// the flows that ended in it (`flows`: that started in it), payload and counters by what they grew.

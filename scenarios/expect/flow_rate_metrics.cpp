@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "scenarios/expect/bits_per_second.hpp"
 #include "scenarios/expect/metric_rules.hpp"
 #include "scenarios/expect/statistic.hpp"
 #include "scenarios/lang/quantity.hpp"
@@ -55,7 +56,7 @@ void collect_throughput(const Question& question, Measurement& out) {
         return;
     }
     for_each_delivery(question, out, [&](uint32_t number, sim::ByteCount bytes) {
-        out.values.push_back({static_cast<double>(bytes) * kBitsPerByte / length.in_s(), number});
+        out.values.push_back({bits_per_second(static_cast<double>(bytes), length), number});
     });
 }
 
@@ -135,8 +136,7 @@ void collect_goodput(const Question& question, Measurement& out) {
         const run::FlowRecord& flow = question.result().flows[number];
         const sim::SimTime begin = std::max(flow.started, question.span.from);
         const sim::SimTime end = std::min(flow.acknowledged, question.span.until);
-        if (begin < end)
-            out.values.push_back({static_cast<double>(bytes) * kBitsPerByte / (end - begin).in_s(), number});
+        if (begin < end) out.values.push_back({bits_per_second(static_cast<double>(bytes), end - begin), number});
     });
 }
 

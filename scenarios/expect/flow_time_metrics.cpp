@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "scenarios/expect/bits_per_second.hpp"
 #include "scenarios/expect/metric_rules.hpp"
 
 namespace simverbs::scenarios::expect {
@@ -104,9 +105,9 @@ void collect_bus_bandwidth(const Question& question, Measurement& out) {
         sim::SimTime begin;
         uint32_t iteration = 0;
         for (const sim::SimTime end : iteration_ends(question.result(), number, group.iterations, begin)) {
-            const double bits = static_cast<double>(group.rank_bytes) * kBitsPerByte * group.bus_bandwidth_factor;
+            const double bytes = static_cast<double>(group.rank_bytes) * group.bus_bandwidth_factor;
             const bool counts = question.span.contains(end) && end > begin;
-            if (counts) out.values.push_back({bits / (end - begin).in_s(), iteration});
+            if (counts) out.values.push_back({bits_per_second(bytes, end - begin), iteration});
             begin = end;
             ++iteration;
         }

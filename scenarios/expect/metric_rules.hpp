@@ -8,8 +8,6 @@
 
 namespace simverbs::scenarios::expect {
 
-inline constexpr double kBitsPerByte = 8;
-
 /// What must be sampled while a run goes on for a metric that is asked of a part of the run's time.
 enum class SampleNeed : uint8_t {
     Nothing,      ///< the end of the run, or the flows' own times, say everything

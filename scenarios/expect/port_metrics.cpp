@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/expect/bits_per_second.hpp"
 #include "scenarios/expect/metric_rules.hpp"
 #include "scenarios/lang/quantity.hpp"
 
@@ -127,9 +128,9 @@ std::optional<double> sending_share(const Question& question, uint32_t port, Mea
     const auto bytes = growth(
         question, port, [](const run::PortCounts& counts) { return static_cast<double>(counts.tx_bytes); }, out);
     const auto rate = static_cast<double>(question.result().ports[port].rate.in_bps());
-    const double possible = rate * question.span.length().in_s();
-    if (!bytes || possible <= 0) return std::nullopt;
-    return *bytes * kBitsPerByte / possible;
+    const sim::SimTime time = question.span.length();
+    if (!bytes || rate <= 0 || time <= sim::SimTime::zero()) return std::nullopt;
+    return bits_per_second(*bytes, time) / rate;
 }
 
 /// Of a link or host: the busier way of each link, for an incast's link is full one way and empty the other. Else each

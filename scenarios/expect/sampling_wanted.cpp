@@ -20,7 +20,8 @@ void sort_and_merge(std::vector<T>& values) {
 }
 
 void add_bounds(const MetricExpression& expression, SamplingWanted& wanted) {
-    if (expression.from) wanted.instants.push_back(*expression.from);
+    // At time 0 everything is 0.
+    if (expression.from && *expression.from > sim::SimTime::zero()) wanted.instants.push_back(*expression.from);
     if (expression.until) wanted.instants.push_back(*expression.until);
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "scenarios/expect/bits_per_second.hpp"
 #include "scenarios/output/csv.hpp"
 
 namespace simverbs::scenarios::output {
@@ -16,7 +17,6 @@ namespace {
 constexpr std::string_view kCountersHeader =
     "port,node,link,rate_bps,tx_packets,tx_bytes,rx_packets,rx_bytes,drops,lossless_drops,watchdog_drops,other_drops,"
     "corrupted,trims,ecn_marks,pfc_pauses_sent,pfc_pauses_received,pause_storms,paused_ps,max_queue_bytes\n";
-constexpr double kBitsPerByte = 8;
 
 /// Writes the lines of one place.
 struct SeriesLines {
@@ -65,8 +65,9 @@ void add_port(const run::RunResult& result, const run::PortSamples& samples, con
     const auto sent = [&](std::size_t i) {
         const uint64_t before = i == 0 ? 0 : counts[i - 1].tx_bytes;
         const sim::SimTime since = i == 0 ? sim::SimTime::zero() : result.sample_times[i - 1];
-        const double seconds = (result.sample_times[i] - since).in_s();
-        return seconds > 0 ? static_cast<double>(counts[i].tx_bytes - before) * kBitsPerByte / seconds : 0;
+        const sim::SimTime time = result.sample_times[i] - since;
+        const auto bytes = static_cast<double>(counts[i].tx_bytes - before);
+        return time > sim::SimTime::zero() ? expect::bits_per_second(bytes, time) : 0;
     };
     if (wishes.has("queue")) add_queues(lines, counts);
     if (wishes.has("rate")) lines.add("sent_bps", counts.size(), sent);

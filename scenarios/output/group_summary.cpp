@@ -175,8 +175,9 @@ std::vector<std::string> warnings_of(const expect::ResultIndex& index) {
     if (std::string text = lossless_drops_warning(result); !text.empty()) out.push_back(std::move(text));
     uint64_t storms = 0;
     for (const run::PortRecord& port : result.ports) storms += port.end.pause_storms;
-    if (storms > 0) out.push_back(fmt::format("{} pause storms were detected", storms));
-    if (result.deadlocks > 0) out.push_back(fmt::format("{} circles of queues wait for each other", result.deadlocks));
+    if (storms > 0) out.push_back(fmt::format("pause storms detected: {}", storms));
+    if (result.deadlocks > 0)
+        out.push_back(fmt::format("circles of queues that wait for each other: {}", result.deadlocks));
     const bool is_measured = std::any_of(result.flows.begin(), result.flows.end(),
                                          [](const run::FlowRecord& flow) { return flow.is_measured; });
     if (!is_measured && !result.flows.empty()) out.push_back("no flow starts in the time that is measured");

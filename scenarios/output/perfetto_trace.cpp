@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "scenarios/expect/bits_per_second.hpp"
 #include "scenarios/output/flow_files.hpp"
 
 namespace simverbs::scenarios::output {
@@ -101,7 +102,6 @@ void write_flows(const run::RunResult& result, TraceWriter& writer) {
 }
 
 void write_port(const run::RunResult& result, const run::PortSamples& samples, TraceWriter& writer) {
-    constexpr double kBitsPerByte = 8;
     const run::PortRecord& port = result.ports[samples.port];
     const uint32_t process = port.is_switch ? writer.process_of_switch(port.node) : writer.process_of_host(port.node);
     const std::size_t count = std::min(samples.counts.size(), result.sample_times.size());
@@ -113,8 +113,8 @@ void write_port(const run::RunResult& result, const run::PortSamples& samples, T
         const sim::ByteCount queue = std::accumulate(counts.queue.begin(), counts.queue.end(), sim::ByteCount{0});
         writer.counter(process, "queue " + port.name, time, "bytes", queue);
         if (time > before) {
-            const auto bits = static_cast<double>(counts.tx_bytes - bytes_before) * kBitsPerByte;
-            writer.counter(process, "sent " + port.name, time, "bit/s", bits / (time - before).in_s());
+            const auto bytes = static_cast<double>(counts.tx_bytes - bytes_before);
+            writer.counter(process, "sent " + port.name, time, "bit/s", expect::bits_per_second(bytes, time - before));
         }
         before = time;
         bytes_before = counts.tx_bytes;

@@ -94,7 +94,7 @@ TEST(Evaluate, AMetricToCompareWithThatIsNotMeasuredIsNamed) {
     EXPECT_FALSE(all_passed({verdict}));
 }
 
-TEST(Evaluate, AStuckRunFailsUnlessAnExpectationSpeaksOfIt) {
+TEST(Evaluate, AStuckRunFailsUnlessAnExpectationWantsIt) {
     run::RunResult result = sample_result();
     result.ending = run::RunEnding::Stuck;
     result.stuck_dump = "sw0/3 waits for sw0/3\n";
@@ -102,9 +102,12 @@ TEST(Evaluate, AStuckRunFailsUnlessAnExpectationSpeaksOfIt) {
     ASSERT_EQ(verdicts.size(), 2U);
     EXPECT_TRUE(verdicts[1].is_implicit);
     EXPECT_EQ(verdicts[1].name, "the run does not get stuck");
-    EXPECT_EQ(verdicts[1].sentence, "the run got stuck at 10 ms with 1 flows outstanding:\nsw0/3 waits for sw0/3\n");
-    EXPECT_EQ(evaluate(expectations_of({"deadlocks >= 0"}), result).size(), 1U);
+    EXPECT_EQ(verdicts[1].sentence, "the run got stuck at 10 ms with 1 flow outstanding:\nsw0/3 waits for sw0/3\n");
     EXPECT_EQ(evaluate(expectations_of({"unfinished > 0"}), result).size(), 1U);
+    EXPECT_EQ(evaluate(expectations_of({"never deadlocks"}), result).size(), 2U) << "it hangs for another reason";
+    EXPECT_EQ(evaluate(expectations_of({"deadlocks >= 1"}), result).size(), 2U);
+    result.deadlocks = 1;
+    EXPECT_EQ(evaluate(expectations_of({"deadlocks >= 1"}), result).size(), 1U);
 }
 
 TEST(Evaluate, AFaultThatMustFireAndDidNotFailsTheRunOnce) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "scenarios/output/counter_files.hpp"
 #include "scenarios/output/flow_files.hpp"
@@ -54,6 +55,22 @@ TEST(GoldenFiles, ResultJson) {
     EXPECT_EQ(json["format"], "simverbs-result");
     EXPECT_EQ(json["passed"], false);
     EXPECT_EQ(json["groups"].size(), result.groups.size());
+}
+
+void collect_keys(const nlohmann::json& json, std::set<std::string>& keys) {
+    for (const auto& [key, value] : json.items()) {
+        if (json.is_object()) keys.insert(key);
+        if (value.is_structured() && key != "settings") collect_keys(value, keys);
+    }
+}
+
+TEST(GoldenFiles, EveryKeyOfResultJsonIsInTheManual) {
+    const run::RunResult result = result_of_a_sweep();
+    const std::string manual = testing::file_text(testing::source_root() / "docs/result_format.md");
+    std::set<std::string> keys;
+    collect_keys(nlohmann::json::parse(result_json(result, verdicts_on(result))), keys);
+    EXPECT_GT(keys.size(), 80U);
+    for (const std::string& key : keys) EXPECT_NE(manual.find("`" + key + "`"), std::string::npos) << key;
 }
 
 TEST(GoldenFiles, OnlyWallFieldsDifferBetweenRuns) {

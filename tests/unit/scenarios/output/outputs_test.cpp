@@ -98,7 +98,7 @@ TEST(Warnings, TooSmallAHeadroomIsToldWithWhatIsMissing) {
     ASSERT_EQ(warnings.size(), 2U);
     EXPECT_EQ(warnings[0],
               "2 packets of a lossless class were dropped, 2 of them at sw0/3: the headroom is too small by 3 KB");
-    EXPECT_EQ(warnings[1], "1 pause storms were detected");
+    EXPECT_EQ(warnings[1], "pause storms detected: 1");
 }
 
 TEST(EmptyResult, EveryOutputStandsIt) {
