@@ -8,11 +8,29 @@ namespace simverbs::scenarios::report {
 
 namespace {
 
+constexpr size_t kLong = 40;      // bytes; more may take several lines
+constexpr size_t kLongest = 160;  // bytes; of more, the middle is left out
+
+/// Both ends of a text that is too long, cut between characters.
+std::string shortened(std::string_view text) {
+    if (text.size() <= kLongest) return std::string(text);
+    const auto inside_character = [&](size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U; };
+    size_t head = kLongest / 2;
+    size_t tail = text.size() - kLongest / 2;
+    for (int i = 0; i < 3 && inside_character(head); ++i) --head;  // UTF-8: at most three bytes continue a character
+    for (int i = 0; i < 3 && inside_character(tail); ++i) ++tail;
+    return std::string(text.substr(0, head)) + "\xE2\x80\xA6" + std::string(text.substr(tail));
+}
+
 std::string table_cell(const Cell& cell, std::string_view tag, std::string_view scope) {
     std::string attributes;
     if (!scope.empty()) attributes += fmt::format(" scope=\"{}\"", scope);
-    if (!cell.style.empty()) attributes += fmt::format(" class=\"{}\"", cell.style);
-    return fmt::format("<{0}{1}>{2}</{0}>", tag, attributes, escape_html(cell.text));
+    const std::string shown = shortened(cell.text);
+    const bool is_long = shown.size() > kLong;
+    if (is_long || !cell.style.empty())
+        attributes += fmt::format(" class=\"{}{}\"", cell.style, is_long ? " long" : "");
+    if (shown.size() != cell.text.size()) attributes += fmt::format(" title=\"{}\"", escape_html(cell.text));
+    return fmt::format("<{0}{1}>{2}</{0}>", tag, attributes, escape_html(shown));
 }
 
 }  // namespace

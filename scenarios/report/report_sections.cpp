@@ -86,8 +86,7 @@ std::vector<Figure> flow_figures(const RunResult& result) {
         {"Goodput", rate_text(f.bits_a_second), "all flows", ""},
         {"Slowdown p50", optional_text(f.slowdown_p50), "FCT over that of the empty network", ""},
         {"Slowdown p99", optional_text(f.slowdown_p99), fct, ""},
-        {"Resent packets", count_text(f.retransmitted), count_text(f.timeouts) + " timeouts",
-         f.timeouts > 0 ? "warn" : ""},
+        {"Resent", count_text(f.retransmitted), count_text(f.timeouts) + " timeouts", f.timeouts > 0 ? "warn" : ""},
     };
 }
 
@@ -173,6 +172,53 @@ std::string headline_of_many(const std::vector<ReportRun>& runs) {
     return none ? badge("plain", "Ran", text) : badge("good", "Passed", text);
 }
 
+std::string sentence_of(const Verdict& v) {
+    return v.name.empty() || v.name == v.sentence ? v.sentence : v.name + ": " + v.sentence;
+}
+
+std::string_view result_style(const Verdict& v) {
+    return v.passed ? "good" : "bad";
+}
+
+bool states_same(const ReportRun& a, const ReportRun& b) {
+    return std::ranges::equal(a.verdicts, b.verdicts, {}, sentence_of, sentence_of);
+}
+
+/// A row for each expectation, a column for each run.
+std::string verdicts_side_by_side(const std::vector<ReportRun>& runs) {
+    std::vector<Cell> head{{"Expectation", ""}, {"Wanted", ""}};
+    for (const ReportRun& run : runs) head.push_back({run_label(run.result), ""});
+    std::vector<std::vector<Cell>> rows;
+    for (size_t i = 0; i < runs.front().verdicts.size(); ++i) {
+        std::vector<Cell> row{{sentence_of(runs.front().verdicts[i]), ""}, {runs.front().verdicts[i].wanted, ""}};
+        for (const ReportRun& run : runs) {
+            const Verdict& v = run.verdicts[i];
+            row.push_back({(v.passed ? "met: " : "not met: ") + v.measured, result_style(v)});
+        }
+        rows.push_back(std::move(row));
+    }
+    return html_table("Expectations", head, rows);
+}
+
+std::string verdicts_in_order(const std::vector<ReportRun>& runs) {
+    std::vector<std::vector<Cell>> rows;
+    for (const ReportRun& run : runs) {
+        for (const Verdict& v : run.verdicts) {
+            std::vector<Cell> row{{sentence_of(v), ""}};
+            if (runs.size() > 1) row.push_back({run_label(run.result), ""});
+            row.push_back({v.passed ? "met" : "not met", result_style(v)});
+            row.push_back({v.measured, "number"});
+            row.push_back({v.wanted, "number"});
+            rows.push_back(std::move(row));
+        }
+    }
+    std::vector<Cell> head{{"Expectation", ""}};
+    if (runs.size() > 1) head.push_back({"Run", ""});
+    for (const Cell& cell : {Cell{"Result", ""}, Cell{"Measured", "number"}, Cell{"Wanted", "number"}})
+        head.push_back(cell);
+    return html_table("Expectations", head, rows);
+}
+
 }  // namespace
 
 bool is_success(const ReportRun& run) {
@@ -204,7 +250,7 @@ std::string key_figures_html(const std::vector<ReportRun>& runs) {
     std::vector<std::vector<Cell>> rows;
     for (const ReportRun& run : runs) {
         std::vector<Cell> row{
-            {run_label(run.result), "name"},
+            {run_label(run.result), ""},
             {run.verdicts.empty() ? kNoNumber : fmt::format("{} of {} met", met(run), run.verdicts.size()),
              verdict_style(run)},
             {ending_text(run.result), ending_style(run.result)}};
@@ -232,38 +278,11 @@ std::string stuck_html(const std::vector<ReportRun>& runs) {
 }
 
 std::string expectations_html(const std::vector<ReportRun>& runs) {
-    std::vector<std::vector<Cell>> rows;
-    for (const ReportRun& run : runs) {
-        for (const Verdict& v : run.verdicts) {
-            const bool named = !v.name.empty() && v.name != v.sentence;
-            std::vector<Cell> row{{named ? v.name + ": " + v.sentence : v.sentence, "sentence"}};
-            if (runs.size() > 1) row.push_back({run_label(run.result), "name"});
-            row.push_back({v.passed ? "met" : "not met", v.passed ? "good" : "bad"});
-            row.push_back({v.measured, "number"});
-            row.push_back({v.wanted, "number"});
-            rows.push_back(std::move(row));
-        }
-    }
-    if (rows.empty())
-        return section("expectations", "Expectations", "<p class=\"none\">The scenario states none.</p>\n");
-    // Side by side: the same expectation of all runs together, in the order of the first run.
-    if (runs.size() > 1) {
-        const auto place = [&](const std::vector<Cell>& row) {
-            return std::ranges::find(rows, row.front().text, [](const auto& r) { return r.front().text; }) -
-                   rows.begin();
-        };
-        std::vector<std::pair<std::ptrdiff_t, size_t>> order;
-        for (size_t i = 0; i < rows.size(); ++i) order.emplace_back(place(rows[i]), i);
-        std::ranges::sort(order);
-        std::vector<std::vector<Cell>> sorted;
-        for (const auto& [first, i] : order) sorted.push_back(rows[i]);
-        rows = std::move(sorted);
-    }
-    std::vector<Cell> head{{"Expectation", ""}};
-    if (runs.size() > 1) head.push_back({"Run", ""});
-    for (const Cell& cell : {Cell{"Result", ""}, Cell{"Measured", "number"}, Cell{"Wanted", "number"}})
-        head.push_back(cell);
-    return section("expectations", "Expectations", html_table("Expectations", head, rows));
+    const bool none = std::ranges::all_of(runs, [](const ReportRun& r) { return r.verdicts.empty(); });
+    if (none) return section("expectations", "Expectations", "<p class=\"none\">The scenario states none.</p>\n");
+    const bool alike = std::ranges::all_of(runs, [&](const ReportRun& r) { return states_same(r, runs.front()); });
+    return section("expectations", "Expectations",
+                   runs.size() > 1 && alike ? verdicts_side_by_side(runs) : verdicts_in_order(runs));
 }
 
 std::string workloads_html(const std::vector<ReportRun>& runs) {
@@ -272,8 +291,8 @@ std::string workloads_html(const std::vector<ReportRun>& runs) {
         for (uint32_t g = 0; g < run.result.groups.size(); ++g) {
             const run::GroupRecord& group = run.result.groups[g];
             const FlowTotals f = total_flows(run.result.flows, g);
-            std::vector<Cell> row{{group.name, "name"}};
-            if (runs.size() > 1) row.push_back({run_label(run.result), "name"});
+            std::vector<Cell> row{{group.name, ""}};
+            if (runs.size() > 1) row.push_back({run_label(run.result), ""});
             row.push_back({group.kind, ""});
             for (const std::string& text :
                  {count_text(f.flows), count_text(f.completed), bytes_text(f.bytes), rate_text(f.bits_a_second),
@@ -296,8 +315,8 @@ std::string faults_html(const std::vector<ReportRun>& runs) {
     std::vector<std::vector<Cell>> rows;
     for (const ReportRun& run : runs) {
         for (const run::FaultRecord& fault : run.result.faults) {
-            std::vector<Cell> row{{fault.name, "name"}};
-            if (runs.size() > 1) row.push_back({run_label(run.result), "name"});
+            std::vector<Cell> row{{fault.name, ""}};
+            if (runs.size() > 1) row.push_back({run_label(run.result), ""});
             row.push_back(
                 {fault.fired > 0 ? count_text(fault.fired) + (fault.fired == 1 ? " time" : " times") : "never",
                  fault_missing(fault) ? "bad" : ""});
@@ -315,9 +334,9 @@ std::string settings_html(const std::vector<ReportRun>& runs) {
     std::vector<std::vector<Cell>> rows;
     for (const ReportRun& run : runs) {
         for (const auto& [key, value] : run.result.settings) {
-            std::vector<Cell> row{{key, "name"}};
-            if (runs.size() > 1) row.push_back({run_label(run.result), "name"});
-            row.push_back({value, "name"});
+            std::vector<Cell> row{{key, ""}};
+            if (runs.size() > 1) row.push_back({run_label(run.result), ""});
+            row.push_back({value, ""});
             rows.push_back(std::move(row));
         }
     }

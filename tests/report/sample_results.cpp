@@ -87,6 +87,7 @@ run::FlowRecord sample_flow(uint32_t i, uint32_t flows, double load, SimTime tim
     const double size_penalty = 1 + 0.8 * load * std::log10(static_cast<double>(f.bytes) / 500);
     const double slow = 1 + load * size_penalty * std::pow(-std::log(1 - draw(4, i) * 0.9999), 1.3);
     f.acknowledged = f.started + SimTime::ps(static_cast<int64_t>(static_cast<double>(f.ideal.in_ps()) * slow));
+    if (f.acknowledged > time) f.acknowledged = time;
     f.received = f.acknowledged - SimTime::us(2);
     f.cnps = static_cast<uint32_t>(slow * 3 * draw(5, i));
     f.status = flow::FlowStatus::Success;
@@ -174,15 +175,15 @@ RunResult rich_result(double load) {
     r.settings = {{"cc.algorithm", "dcqcn"}, {"workload.load", "0.5"}};
     r.algorithm = "dcqcn";
     r.seed = 7;
-    r.simulated_time = SimTime::ms(20);
+    r.simulated_time = SimTime::ms(60);
     r.measure_from = SimTime::ms(1);
     r.ending = run::RunEnding::Until;
     r.packet_hops = 48'123'456;
     add_fat_tree(r);
     add_flows(r, kFlows, load);
     for (run::FlowRecord& f : r.flows) f.is_measured = f.started >= r.measure_from;
-    r.flows[3990].status = flow::FlowStatus::Pending;
-    r.flows[3990].received = r.flows[3990].acknowledged = SimTime::max();
+    r.flows.back().status = flow::FlowStatus::Pending;
+    r.flows.back().received = r.flows.back().acknowledged = SimTime::max();
     r.flows[77].status = flow::FlowStatus::RetryExceeded;
     r.flows[77].received = SimTime::max();
     r.flows[77].timeouts = 8;

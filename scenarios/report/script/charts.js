@@ -46,27 +46,24 @@ function setUpCharts() {
   });
 }
 
-/** Few round numbers on a logarithmic axis. */
+/** Few round numbers on a logarithmic axis: the fewer, the more powers of ten it spans. */
 function isRoundTick(value, decades) {
-  const mantissa = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
-  const rounded = Math.round(mantissa * 100) / 100;
-  return decades > 3 ? rounded === 1 : decades > 1.2 ? [1, 2, 5].includes(rounded) : Math.abs(rounded % 1) < 0.01;
+  const mantissa = Math.round(value / 10 ** Math.floor(Math.log10(value) + 1e-9) * 100) / 100;
+  if (decades > 3) return mantissa === 1;
+  return decades > 0.9 ? [1, 2, 5].includes(mantissa) : Number.isInteger(mantissa);
 }
 
 function scaleOptions(axis) {
-  const text = axis.text;
-  const ticks = {maxRotation: 0, autoSkipPadding: 14, callback: (value) => text(value)};
-  if (axis.log) {
-    ticks.callback = function roundOnly(value) {
-      return isRoundTick(value, Math.log10(this.max / this.min)) ? text(value) : '';
-    };
-  }
+  const ticks = {maxRotation: 0, autoSkip: true, autoSkipPadding: 14, callback: (value) => tickText(axis.text, value)};
   return {
     type: axis.log ? 'logarithmic' : 'linear',
     min: axis.min,
     max: axis.max,
     beginAtZero: axis.fromZero === true,
-    title: {display: true, text: axis.title},
+    title: {display: Boolean(axis.title), text: axis.title},
+    afterBuildTicks: (scale) => {
+      if (axis.log) scale.ticks = scale.ticks.filter((tick) => isRoundTick(tick.value, Math.log10(scale.max / scale.min)));
+    },
     grid: {drawTicks: false},
     ticks,
   };

@@ -43,6 +43,15 @@ const unitText = {
   'x': plainText,
 };
 
+/** Text for an axis: without zeros that say nothing. */
+function tickText(text, value) {
+  return value === 0 ? '0' : text(value).replace(/\.(\d*?)0+(?=\D|$)/, (_, digits) => (digits ? `.${digits}` : ''));
+}
+
+function plural(count, one, many) {
+  return `${countText(count)} ${count === 1 ? one : many}`;
+}
+
 /** At most `most` characters; the middle goes, as names differ at their ends. */
 function shorten(text, most) {
   if (text.length <= most) return text;

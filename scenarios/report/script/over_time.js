@@ -8,7 +8,7 @@ function drawSampledPanel(holder, panel, times) {
   const chart = drawChart(figure, {
     label: `${panel.title} over time`,
     x: {title: 'Time', text: unitText.us, min: 0},
-    y: {title: panel.title, text: unitText[panel.unit] ?? plainText, fromZero: true},
+    y: {title: null, text: unitText[panel.unit] ?? plainText, fromZero: true},
     lines: panel.series.map((series, index) => ({
       name: series.name,
       points: series.values.map((y, i) => ({x: times[i], y})),
@@ -88,7 +88,7 @@ function drawSampled(run) {
   for (const figure of holder.children) clearPanel(figure);
   holder.replaceChildren();
   const {times, panels} = run.sampled;
-  for (const panel of panels) drawSampledPanel(holder, panel, times);
+  for (const panel of panels) if (panel.id !== 'paused') drawSampledPanel(holder, panel, times);
   if (panels.length === 0) holder.append(note('Nothing was sampled in this run; outputs in the scenario ask for time series.'));
   drawPauseMap(byId('pauses'), panels.find((panel) => panel.id === 'paused'), times);
 }

@@ -10,8 +10,8 @@ function compareValues(a, b) {
 
 function tableCell(column, value, scale) {
   const text = column.text ? column.text(value) : String(value ?? NO_NUMBER);
-  if (column.isName) return make('th', {scope: 'row', class: 'name', title: text}, shorten(text, 60));
-  const cell = make('td', {class: column.text ? 'number' : column.wide ? 'name' : ''}, shorten(text, 60));
+  if (column.isName) return make('th', {scope: 'row', title: text}, shorten(text, 48));
+  const cell = make('td', {class: column.text ? 'number' : ''}, shorten(text, 32));
   if (column.bar && isNumber(value) && value > 0) {
     cell.classList.add('bar');
     cell.style.setProperty('--share', `${Math.min(value / scale * 100, 100).toFixed(1)}%`);
@@ -109,8 +109,8 @@ function drawFlows(run) {
     caption: 'Flows',
     columns: [
       {title: 'Flow', isName: true},
-      {title: 'From', wide: true},
-      {title: 'To', wide: true},
+      {title: 'From'},
+      {title: 'To'},
       {title: 'Size', text: unitText.B},
       {title: 'Start', text: unitText.us},
       {title: 'FCT', text: unitText.us},

@@ -84,8 +84,9 @@ function drawTopology(figure, run, choose) {
   }
   const {placed, height} = placeNodes(nodes);
   const busiest = links.reduce((best, link) => Math.max(best, link[3] ?? 0, link[4] ?? 0), 0);
-  const label = `${countText(nodes.filter((node) => node[3] === 0).length)} hosts and ` +
-    `${countText(nodes.filter((node) => node[3] === 1).length)} switches, ${countText(links.length)} links; the busiest direction of a link was busy ${shareText(busiest)} of the time`;
+  const switches = nodes.filter((node) => node[3] === 1).length;
+  const parts = [plural(nodes.length - switches, 'host', 'hosts'), plural(switches, 'switch', 'switches'), plural(links.length, 'link', 'links')];
+  const label = `${parts.join(', ')}; the busiest direction of a link sent ${shareText(busiest)} of the time`;
   const svg = makeSvg('svg', {'viewBox': `0 0 ${picture.width} ${height}`, 'role': 'img', 'aria-label': label});
   svg.style.minWidth = nodes.length > 24 ? '680px' : '340px';
   svg.style.width = '100%';
