@@ -70,16 +70,17 @@ std::string optional_text(const std::optional<double>& value) {
 std::vector<Figure> flow_figures(const RunResult& result) {
     const FlowTotals f = total_flows(result.flows);
     const uint64_t open = f.failed + f.unfinished;
-    std::string note = f.flows == 0 ? "" : open == 0 ? "all done" : count_text(f.completed) + " done";
+    std::string note = f.flows == 0 ? "" : open == 0 ? "all done" : "done";
     if (f.failed > 0) note += ", " + count_text(f.failed) + " failed";
     if (f.unfinished > 0) note += ", " + count_text(f.unfinished) + " unfinished";
-    if (f.measured != f.flows) note += ", " + count_text(f.measured) + " measured";
+    if (f.measured != f.flows) note += "; " + count_text(f.measured) + " measured";
+    const std::string flows = open == 0 ? count_text(f.flows) : count_text(f.completed) + " of " + count_text(f.flows);
     const std::string fct =
         f.fct_p99_us
             ? "FCT p99 " + time_text(sim::SimTime::ns(static_cast<int64_t>(std::min(*f.fct_p99_us * 1000, 9e15))))
             : "";
     return {
-        {"Flows", count_text(f.flows), note,
+        {"Flows", flows, note,
          f.failed > 0       ? "bad"
          : f.unfinished > 0 ? "warn"
                             : ""},
@@ -270,9 +271,9 @@ std::string stuck_html(const std::vector<ReportRun>& runs) {
         const std::string label = escape_html(run_label(run.result));
         const std::string_view dump = run.result.stuck_dump.empty() ? "Nothing is known about what it waited for."
                                                                     : std::string_view(run.result.stuck_dump);
-        out += fmt::format(
-            "<h3>{0}</h3>\n<pre tabindex=\"0\" role=\"region\" aria-label=\"Who waits for what: {0}\">{1}</pre>\n",
-            label, escape_html(dump));
+        out +=
+            fmt::format("{2}<pre tabindex=\"0\" role=\"region\" aria-label=\"Who waits for what: {0}\">{1}</pre>\n",
+                        label, escape_html(dump), runs.size() > 1 ? "<h3 class=\"one-line\">" + label + "</h3>\n" : "");
     }
     return out.empty() ? "" : section("stuck", "Why it got stuck", out);
 }

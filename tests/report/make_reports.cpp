@@ -31,6 +31,8 @@ int main(int argc, char** argv) {
     write(folder / "none.html", {});
     const auto hostile = hostile_result();
     write(folder / "hostile.html", {{hostile, sample_verdicts(false)}, {empty, {}}});
+    const auto large = large_result(20'000);
+    write(folder / "large.html", {{large, {}}});
     std::vector<simverbs::scenarios::run::RunResult> results;
     for (const auto& [algorithm, load] : {std::pair("dcqcn", 0.8), std::pair("hpcc", 0.35), std::pair("timely", 0.6)}) {
         results.push_back(rich_result(load));

@@ -47,40 +47,39 @@ uint32_t add_switch(RunResult& r, const std::string& name) {
     return static_cast<uint32_t>(r.switches.size() - 1);
 }
 
-/// k=4: four pods of two ToRs and two aggregation switches, four cores; 100 Gb/s to hosts, 400 Gb/s above.
-void add_fat_tree(RunResult& r) {
-    constexpr uint32_t kPods = 4;
-    constexpr uint32_t kHalf = 2;
+/// k pods of k/2 ToRs and k/2 aggregation switches, k*k/4 cores; 100 Gb/s to hosts, 400 Gb/s above.
+void add_fat_tree(RunResult& r, uint32_t k) {
+    const uint32_t half = k / 2;
     const BitRate slow = BitRate::gbps(100);
     const BitRate fast = BitRate::gbps(400);
     std::vector<uint32_t> tors, aggs, cores;
-    for (uint32_t i = 0; i < kPods * kHalf; ++i) tors.push_back(add_switch(r, "tor" + std::to_string(i)));
-    for (uint32_t i = 0; i < kPods * kHalf; ++i) aggs.push_back(add_switch(r, "agg" + std::to_string(i)));
-    for (uint32_t i = 0; i < kHalf * kHalf; ++i) cores.push_back(add_switch(r, "core" + std::to_string(i)));
-    for (uint32_t h = 0; h < kPods * kHalf * kHalf; ++h) {
+    for (uint32_t i = 0; i < k * half; ++i) tors.push_back(add_switch(r, "tor" + std::to_string(i)));
+    for (uint32_t i = 0; i < k * half; ++i) aggs.push_back(add_switch(r, "agg" + std::to_string(i)));
+    for (uint32_t i = 0; i < half * half; ++i) cores.push_back(add_switch(r, "core" + std::to_string(i)));
+    for (uint32_t h = 0; h < k * half * half; ++h) {
         r.hosts.push_back({"h" + std::to_string(h), 0});
         const uint32_t a = add_port(r, false, h, slow);
-        add_link(r, a, add_port(r, true, tors[h / kHalf], slow));
+        add_link(r, a, add_port(r, true, tors[h / half], slow));
     }
     for (uint32_t t = 0; t < tors.size(); ++t) {
-        for (uint32_t k = 0; k < kHalf; ++k) {
+        for (uint32_t up_link = 0; up_link < half; ++up_link) {
             const uint32_t up = add_port(r, true, tors[t], fast);
-            add_link(r, up, add_port(r, true, aggs[t / kHalf * kHalf + k], fast));
+            add_link(r, up, add_port(r, true, aggs[t / half * half + up_link], fast));
         }
     }
     for (uint32_t g = 0; g < aggs.size(); ++g) {
-        for (uint32_t k = 0; k < kHalf; ++k) {
+        for (uint32_t up_link = 0; up_link < half; ++up_link) {
             const uint32_t up = add_port(r, true, aggs[g], fast);
-            add_link(r, up, add_port(r, true, cores[g % kHalf * kHalf + k], fast));
+            add_link(r, up, add_port(r, true, cores[g % half * half + up_link], fast));
         }
     }
 }
 
-run::FlowRecord sample_flow(uint32_t i, uint32_t flows, double load, SimTime time) {
+run::FlowRecord sample_flow(uint32_t i, uint32_t flows, uint32_t hosts, double load, SimTime time) {
     run::FlowRecord f;
     f.number = i;
-    f.src = static_cast<uint32_t>(draw(1, i) * 16);
-    f.dst = (f.src + 1 + static_cast<uint32_t>(draw(2, i) * 15)) % 16;
+    f.src = static_cast<uint32_t>(draw(1, i) * hosts);
+    f.dst = (f.src + 1 + static_cast<uint32_t>(draw(2, i) * (hosts - 1))) % hosts;
     f.bytes = static_cast<sim::ByteCount>(std::pow(10.0, 3 + 4.4 * std::pow(draw(3, i), 1.6)));
     f.planned = f.started = SimTime::ps(static_cast<int64_t>(static_cast<double>(time.in_ps()) * 0.8 * i / flows));
     f.ideal = SimTime::us(5) + BitRate::gbps(100).time_for(f.bytes);
@@ -97,7 +96,7 @@ run::FlowRecord sample_flow(uint32_t i, uint32_t flows, double load, SimTime tim
 void add_flows(RunResult& r, uint32_t flows, double load) {
     r.groups = {{.name = "websearch", .kind = "poisson"}, {.name = "incast", .kind = "incast"}};
     for (uint32_t i = 0; i < flows; ++i) {
-        run::FlowRecord f = sample_flow(i, flows, load, r.simulated_time);
+        run::FlowRecord f = sample_flow(i, flows, static_cast<uint32_t>(r.hosts.size()), load, r.simulated_time);
         f.group = i % 9 == 0 ? 1 : 0;
         r.flows.push_back(f);
     }
@@ -179,7 +178,7 @@ RunResult rich_result(double load) {
     r.measure_from = SimTime::ms(1);
     r.ending = run::RunEnding::Until;
     r.packet_hops = 48'123'456;
-    add_fat_tree(r);
+    add_fat_tree(r, 4);
     add_flows(r, kFlows, load);
     for (run::FlowRecord& f : r.flows) f.is_measured = f.started >= r.measure_from;
     r.flows.back().status = flow::FlowStatus::Pending;
@@ -239,7 +238,7 @@ RunResult large_result(uint32_t flows) {
     RunResult r;
     r.scenario = "large";
     r.simulated_time = SimTime::ms(100);
-    add_fat_tree(r);
+    add_fat_tree(r, 8);
     add_flows(r, flows, 0.5);
     add_counts(r, 0.5);
     return r;

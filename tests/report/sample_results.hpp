@@ -14,7 +14,7 @@ namespace simverbs::scenarios::report {
 [[nodiscard]] run::RunResult empty_result();
 /// Stuck; names with markup, quotes, 500 characters, bytes that are not UTF-8; sizes, times and rates of 0.
 [[nodiscard]] run::RunResult hostile_result();
-/// `flows` flows on the fat tree, nothing sampled.
+/// `flows` flows on a k=8 fat tree of 128 hosts, nothing sampled.
 [[nodiscard]] run::RunResult large_result(uint32_t flows);
 
 [[nodiscard]] std::vector<Verdict> sample_verdicts(bool all_met);

@@ -29,7 +29,7 @@ function drawRun(run) {
 function offerRuns(runs) {
   const choice = make('select', {id: 'run-choice', onchange: (event) => drawRun(runs[Number(event.currentTarget.value)])},
     ...runs.map((run, index) => make('option', {value: index}, shorten(run.label, 80))));
-  byId('runs').append(make('p', {class: 'tools'}, make('label', {for: 'run-choice'}, 'From here on, the run'), choice));
+  byId('runs').append(make('p', {class: 'tools'}, make('label', {for: 'run-choice'}, 'Everything below is about the run'), choice));
 }
 
 function drawReport() {
