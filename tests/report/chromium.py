@@ -51,9 +51,11 @@ class Page:
 
     def screenshot(self, whole=False, scale=1):
         size = self.call("Page.getLayoutMetrics")
-        box = size["cssContentSize"] if whole else size["cssLayoutViewport"]
-        clip = {"x": 0, "y": 0, "width": box.get("width", box.get("clientWidth")),
-                "height": box.get("height", box.get("clientHeight")), "scale": scale}
+        seen = size["cssVisualViewport"]
+        clip = {"x": seen["pageX"], "y": seen["pageY"], "width": seen["clientWidth"], "height": seen["clientHeight"]}
+        if whole:
+            clip = {key: size["cssContentSize"][key] for key in ("x", "y", "width", "height")}
+        clip["scale"] = scale
         answer = self.call("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=whole)
         return base64.b64decode(answer["data"])
 

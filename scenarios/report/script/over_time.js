@@ -1,7 +1,21 @@
 // What was sampled in one run: queues, rates, pauses, marks, buffers, flows.
 const linesShownAtFirst = 5;
 
-function drawSampledPanel(holder, panel, times) {
+const familyOfPanel = {queue: 'port', rate: 'port', paused: 'port', marks: 'port', drops: 'port', buffer: 'switch'};
+
+/** Gives a port, switch or flow the same colour in all panels: styleOf(panel, name). */
+function stylesByName() {
+  const families = new Map();
+  return (panel, name) => {
+    const family = familyOfPanel[panel.id] ?? 'flow';
+    if (!families.has(family)) families.set(family, new Map());
+    const styles = families.get(family);
+    if (!styles.has(name)) styles.set(name, lineStyle(styles.size));
+    return styles.get(name);
+  };
+}
+
+function drawSampledPanel(holder, panel, times, styleOf) {
   const figure = make('figure', {class: 'panel'}, make('h3', {}, panel.title));
   holder.append(figure);
   const more = panel.sampled > panel.series.length ? ` ${countText(panel.series.length)} of ${countText(panel.sampled)}: those with the highest peaks.` : '';
@@ -12,7 +26,7 @@ function drawSampledPanel(holder, panel, times) {
     lines: panel.series.map((series, index) => ({
       name: series.name,
       points: series.values.map((y, i) => ({x: times[i], y})),
-      style: lineStyle(index),
+      style: styleOf(panel, series.name),
       hidden: index >= linesShownAtFirst,
       width: 1.5,
     })),
@@ -88,7 +102,9 @@ function drawSampled(run) {
   for (const figure of holder.children) clearPanel(figure);
   holder.replaceChildren();
   const {times, panels} = run.sampled;
-  for (const panel of panels) if (panel.id !== 'paused') drawSampledPanel(holder, panel, times);
+  const styleOf = stylesByName();
+  // Pauses have a map of their own.
+  for (const panel of panels) if (panel.id !== 'paused') drawSampledPanel(holder, panel, times, styleOf);
   if (panels.length === 0) holder.append(note('Nothing was sampled in this run; outputs in the scenario ask for time series.'));
   drawPauseMap(byId('pauses'), panels.find((panel) => panel.id === 'paused'), times);
 }

@@ -56,6 +56,9 @@ function drawLinks(svg, links, placed) {
 }
 
 function drawNodes(svg, placed, choose) {
+  // A tier has its names where all of them have room.
+  const longest = [];
+  for (const node of placed) longest[node.tier] = Math.max(longest[node.tier] ?? 0, node.name.length);
   for (const node of placed) {
     const shape = node.isSwitch ?
       makeSvg('rect', {x: node.x - node.size, y: node.y - node.size * 0.7, width: node.size * 2, height: node.size * 1.4, rx: 2}) :
@@ -65,8 +68,8 @@ function drawNodes(svg, placed, choose) {
     if (node.step < 10) shape.style.strokeWidth = '0.5px';
     shape.addEventListener('click', () => choose(node.name));
     svg.append(withTip(shape, `${shorten(node.name, 80)}\nclick: its ports`));
-    const letters = Math.floor(node.step / 6.6);
-    if (letters >= 4 && (node.name.length <= letters || letters >= 9)) {
+    const letters = Math.floor(node.step / 7.2);
+    if (longest[node.tier] <= letters || letters >= 9) {
       const y = node.tier === 0 ? node.y + node.size + 14 : node.y - node.size - 5;
       svg.append(makeSvg('text', {'x': node.x, y, 'text-anchor': 'middle', 'pointer-events': 'none'}, shorten(node.name, letters)));
     }
