@@ -37,6 +37,23 @@ function drawSlowdown(panel, runs, chosen = 'p99') {
     empty: 'No flow has completed.',
     caption: 'Flow completion time (start to last ACK) over that in the empty network; flows in four bins for each power of ten.',
   });
+  slowdownTable(panel, runs);
+}
+
+/** The numbers of the slowdown chart, of all runs and percentiles. */
+function slowdownTable(panel, runs) {
+  if (runs.every((run) => run.bins.length === 0)) return;
+  const several = runs.length > 1;
+  const heads = [...(several ? ['Run'] : []), 'Flow size', 'Flows', ...percentiles.map(([name]) => name)];
+  const rows = runs.flatMap((run) => run.bins.map((bin) => make('tr', {},
+    ...(several ? [make('td', {title: run.label}, shorten(run.label, 32))] : []),
+    make('th', {scope: 'row'}, unitText.B(bin[0])), make('td', {class: 'number'}, countText(bin[1])),
+    ...percentiles.map(([, column]) => make('td', {class: 'number'}, plainText(bin[column]))))));
+  panel.append(make('details', {}, make('summary', {}, 'As a table'),
+    make('div', {'class': 'scroll tall', 'tabindex': 0, 'role': 'region', 'aria-label': 'FCT slowdown by flow size'},
+      make('table', {}, make('caption', {class: 'unseen'}, 'FCT slowdown by flow size'),
+        make('thead', {}, make('tr', {}, ...heads.map((head) => make('th', {scope: 'col', class: /^(Flows|p\d+)$/.test(head) ? 'number' : ''}, head)))),
+        make('tbody', {}, ...rows)))));
 }
 
 function drawDistribution(panel, runs, quantity = 'fct', tail = false) {

@@ -3,31 +3,33 @@ const linesShownAtFirst = 5;
 
 const familyOfPanel = {queue: 'port', rate: 'port', paused: 'port', marks: 'port', drops: 'port', buffer: 'switch'};
 
-/** Gives a port, switch or flow the same colour in all panels: styleOf(panel, name). */
-function stylesByName() {
+/** A port, switch or flow has the same colour in all panels, and all show the same ones at first: lookOf(panel) is a map by name. */
+function looksByName(panels) {
   const families = new Map();
-  return (panel, name) => {
+  for (const panel of panels) {
     const family = familyOfPanel[panel.id] ?? 'flow';
     if (!families.has(family)) families.set(family, new Map());
-    const styles = families.get(family);
-    if (!styles.has(name)) styles.set(name, lineStyle(styles.size));
-    return styles.get(name);
-  };
+    const looks = families.get(family);
+    for (const {name} of panel.series) {
+      if (!looks.has(name)) looks.set(name, {style: lineStyle(looks.size), hidden: looks.size >= linesShownAtFirst});
+    }
+  }
+  return (panel) => families.get(familyOfPanel[panel.id] ?? 'flow');
 }
 
-function drawSampledPanel(holder, panel, times, styleOf) {
+function drawSampledPanel(holder, panel, times, looks) {
   const figure = make('figure', {class: 'panel'}, make('h3', {}, panel.title));
+  const shownFirst = [...panel.series].sort((a, b) => Number(looks.get(a.name).hidden) - Number(looks.get(b.name).hidden));
   holder.append(figure);
   const more = panel.sampled > panel.series.length ? ` ${countText(panel.series.length)} of ${countText(panel.sampled)}: those with the highest peaks.` : '';
   const chart = drawChart(figure, {
     label: `${panel.title} over time`,
     x: {title: 'Time', text: unitText.us, min: 0},
     y: {title: null, text: unitText[panel.unit] ?? plainText, fromZero: true},
-    lines: panel.series.map((series, index) => ({
+    lines: shownFirst.map((series) => ({
       name: series.name,
       points: series.values.map((y, i) => ({x: times[i], y})),
-      style: styleOf(panel, series.name),
-      hidden: index >= linesShownAtFirst,
+      ...looks.get(series.name),
       width: 1.5,
     })),
     zoomGroup: 'time',
@@ -102,9 +104,9 @@ function drawSampled(run) {
   for (const figure of holder.children) clearPanel(figure);
   holder.replaceChildren();
   const {times, panels} = run.sampled;
-  const styleOf = stylesByName();
-  // Pauses have a map of their own.
-  for (const panel of panels) if (panel.id !== 'paused') drawSampledPanel(holder, panel, times, styleOf);
+  const drawn = panels.filter((panel) => panel.id !== 'paused');  // pauses have a map of their own
+  const lookOf = looksByName(drawn);
+  for (const panel of drawn) drawSampledPanel(holder, panel, times, lookOf(panel));
   if (panels.length === 0) holder.append(note('Nothing was sampled in this run; outputs in the scenario ask for time series.'));
   drawPauseMap(byId('pauses'), panels.find((panel) => panel.id === 'paused'), times);
 }
