@@ -14,11 +14,11 @@ namespace simverbs::fabric {
 struct BufferConfig {
     static constexpr sim::ByteCount kUnlimited = std::numeric_limits<sim::ByteCount>::max() / 4;
     sim::ByteCount total = kUnlimited;
-    sim::ByteCount cell = 1;       ///< packets take whole cells
-    uint16_t lossless = 0;         ///< bit p: priority p is paused instead of dropped
-    sim::ByteCount headroom = 0;   ///< of each (ingress port, lossless priority): for what comes after the pause
-    sim::ByteCount reserve = 0;    ///< of each (ingress port, priority): before it draws on the shared part
-    double alpha = 1.0 / 8;        ///< a queue may have alpha times the shared bytes that are free
+    sim::ByteCount cell = 1;      ///< packets take whole cells
+    uint16_t lossless = 0;        ///< bit p: priority p is paused instead of dropped
+    sim::ByteCount headroom = 0;  ///< of each (ingress port, lossless priority): for what comes after the pause
+    sim::ByteCount reserve = 0;   ///< of each (ingress port, priority): before it draws on the shared part
+    double alpha = 1.0 / 8;       ///< a queue may have alpha times the shared bytes that are free
     sim::ByteCount xon_offset = 3 * 1024;  ///< resume that far below the threshold (the HPCC simulator's)
 };
 
@@ -32,7 +32,8 @@ enum class Admission : uint8_t { Accept, AcceptAndPause, DropFull, DropHeadroom 
 class SharedBuffer {
   public:
     SharedBuffer() = default;
-    SharedBuffer(const BufferConfig& config, uint32_t ports) : config_(config), ports_(ports) { recompute(); }
+    /// `priorities`: bit p: packets of priority p may come; each of them has its reserve.
+    SharedBuffer(const BufferConfig& config, uint32_t ports, uint16_t priorities = 0xFFFF);
 
     /// Another alpha for one port: switches give faster ports more.
     void set_alpha(uint32_t port, double alpha);
@@ -72,12 +73,13 @@ class SharedBuffer {
 
   private:
     struct Ingress {
-        sim::ByteCount used = 0;      ///< reserve and shared
+        sim::ByteCount used = 0;  ///< reserve and shared
         sim::ByteCount headroom = 0;
         bool paused = false;
     };
-    void recompute();
-    [[nodiscard]] Ingress& at(uint32_t port, uint32_t dense) noexcept { return ingress_[port * priorities_.size() + dense]; }
+    [[nodiscard]] Ingress& at(uint32_t port, uint32_t dense) noexcept {
+        return ingress_[port * priorities_.size() + dense];
+    }
     [[nodiscard]] const Ingress& at(uint32_t port, uint32_t dense) const noexcept {
         return ingress_[port * priorities_.size() + dense];
     }

@@ -21,13 +21,14 @@ Switch::Switch(const SwitchConfig& config, wire::PacketPool* pool)
     : config_(config),
       pool_(pool),
       table_(sim::draw_u64(config.seed, sim::component_id(config.path), sim::DrawPurpose::Ecmp, 0)),
-      buffer_(config.buffer, config.ports),
+      buffer_(config.buffer, config.ports, config.priorities),
       port_count_(config.ports),
       counts_buffer_(config.buffer.total < BufferConfig::kUnlimited || config.buffer.lossless != 0),
       ports_(new Port[config.ports]),
       extras_(new PortExtras[config.ports]) {
     SIM_CHECK(2 * config.ports <= sim::kMaxLocalSources && config.ports < (1U << kIngressBits), config.ports);
     SIM_CHECK(buffer_.shared_total() >= 0, config.path, buffer_.shared_total());
+    SIM_CHECK(config.buffer.lossless >> pfc::kPriorities == 0, config.path, config.buffer.lossless);
     dense_.fill(kUnused);
     set_hot_memory(ports_.get(), config.ports, sizeof(Port));
     if (config.balancing == LoadBalancing::Flowlet) flowlets_.resize(size_t{1} << 12);
@@ -148,7 +149,8 @@ PortIndex Switch::balance(const Packet& packet, const Port& in, SimTime now) {
         case LoadBalancing::PacketSpray:
             return table_.route(packet, in.rx_packets);
         case LoadBalancing::Flowlet: {
-            const uint64_t hash = sim::mix64(uint64_t{packet.dest} << 40 | uint64_t{packet.dest_qp} << 16 | packet.flow_hash);
+            const uint64_t hash =
+                sim::mix64(uint64_t{packet.dest} << 40 | uint64_t{packet.dest_qp} << 16 | packet.flow_hash);
             FlowletEntry& entry = flowlets_[hash & (flowlets_.size() - 1)];
             if (now - entry.last > config_.flowlet_gap) ++entry.salt;
             entry.last = now;
@@ -300,8 +302,10 @@ void Switch::on_deliver(PortIndex port, SimTime now, LocalQueue& queue) {
     Port& in = ports_[port];
     if (storing_ != 0 && in.stored_at != SimTime::max()) return on_stored(port, now, queue);
     Packet packet;
-    if (!in.ingress.pop(packet, shard())) [[unlikely]]
+    if (!in.ingress.pop(packet, shard())) [[unlikely]] {
+        if (credits_ && in.ingress.faults->last_was_lost()) give_back_credits_of_lost(port, packet, now);
         return schedule_ingress(port, now, queue);
+    }
     const uint32_t bytes = in.ingress.bytes_of(packet);
     ++in.rx_packets;
     in.rx_bytes += bytes;
@@ -460,7 +464,8 @@ uint64_t Switch::ingresses_of(PortIndex port, uint32_t priority) const {
     const Queue* q = find_queue(port, priority);
     if (q == nullptr) return 0;
     uint64_t ports = 0;
-    for (uint32_t i = 0; i < q->packets.size(); ++i) ports |= uint64_t{1} << std::min(ingress_of(q->packets.at(i)), 63U);
+    for (uint32_t i = 0; i < q->packets.size(); ++i)
+        ports |= uint64_t{1} << std::min(ingress_of(q->packets.at(i)), 63U);
     return ports;
 }
 

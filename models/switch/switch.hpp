@@ -102,16 +102,16 @@ class Switch final : public sim::Node {
         uint64_t ecn_ordinal = 0;
         uint64_t drops_headroom = 0, drops_watchdog = 0, trimmed = 0, marked = 0;
         uint64_t pauses_sent = 0, pauses_received = 0, watchdog_events = 0;
-        uint16_t pausing = 0;   ///< PFC: priorities that the peer has been asked to pause
-        uint16_t draining = 0;  ///< PFC watchdog: priorities whose packets are dropped
+        uint16_t pausing = 0;                                ///< PFC: priorities that the peer has been asked to pause
+        uint16_t draining = 0;                               ///< PFC watchdog: priorities whose packets are dropped
         std::array<uint8_t, pfc::kPriorities> timers_set{};  ///< bit k: a ControlTimerKind k is pending
         std::array<sim::SimTime, pfc::kPriorities> paused_until{};
         std::array<sim::SimTime, pfc::kPriorities> renew_at{};
         std::array<sim::SimTime, pfc::kPriorities> paused_since{};
         sim::SimTime paused_time;
-        uint8_t round_robin = 0;                ///< DWRR: whose turn it is
+        uint8_t round_robin = 0;  ///< DWRR: whose turn it is
         std::array<int64_t, kPriorities> deficit{};
-        link::Credits credits;                  ///< InfiniBand
+        link::Credits credits;  ///< InfiniBand
     };
     enum class ControlTimerKind : uint8_t { PauseExpiry, PauseRenewal, Watchdog };
     struct ControlTimer {
@@ -163,6 +163,7 @@ class Switch final : public sim::Node {
         return extras_[index].credits.may_send(vl, bytes);
     }
     void give_credits(PortIndex index, uint32_t vl, uint32_t bytes, sim::SimTime now);
+    void give_back_credits_of_lost(PortIndex index, const wire::Packet& lost, sim::SimTime now);
 
     void check_conservation() const;
     /// The queue of a port and a priority in use.
