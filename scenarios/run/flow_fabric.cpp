@@ -30,6 +30,7 @@ wire::Packet packet_of(uint8_t opcode, uint32_t payload) {
 FlowFabric::FlowFabric(const topologies::Topology& topology, flow::FlowPlan plan, const FlowFabricConfig& config)
     : topology_(topology), config_(config), routes_(topologies::plan_routes(topology)), pool_(config.engine.threads) {
     config_.nics.cc = config_.cc;
+    config_.nics.vl_buffer = config_.switches.vl_buffer;  // the two ends of a link must agree
     for (const flow::FlowSpec& f : plan.flows) priorities_ |= static_cast<uint16_t>(1U << f.priority);
     if (config_.nics.ack_priority != 0xFF) priorities_ |= static_cast<uint16_t>(1U << config_.nics.ack_priority);
     if (config_.cc->needs().cnp) priorities_ |= static_cast<uint16_t>(1U << config_.nics.cnp_priority);
@@ -132,19 +133,16 @@ void FlowFabric::wire() {
         params.layer = config_.layer;
         params.rate = l.rate;
         params.propagation = l.delay;
-        params.flow_control = config_.layer == link::LinkLayer::InfiniBand || (config_.pfc && config_.switches.buffer.lossless != 0);
+        params.flow_control = has_flow_control();
         params.pause_response = pfc::response_time(l.rate);
         const auto end = [this](const topologies::LinkEnd& e) {
-            if (!e.node.is_switch) return link::LinkEnd{nics_[e.node.index]->id(), topology_.hosts[e.node.index].name, {}};
+            if (!e.node.is_switch)
+                return link::LinkEnd{nics_[e.node.index]->id(), topology_.hosts[e.node.index].name, {}};
             const fabric::Switch& s = *switches_[e.node.index];
             return link::LinkEnd{s.id(), s.config().path + "/" + std::to_string(e.port), s.config().pipeline_latency};
         };
         links_.push_back(std::make_unique<link::Link>(*engine_, params, end(l.a), end(l.b), &pool_));
-        if (l.packet_loss > 0) {
-            const link::LinkFault loss{.kind = link::FaultKind::Drop, .probability = l.packet_loss};
-            links_.back()->set_faults_a_to_b({loss});
-            links_.back()->set_faults_b_to_a({loss});
-        }
+        set_faults(static_cast<uint32_t>(links_.size() - 1));
         const auto attach = [&](const topologies::LinkEnd& e, const link::PortWiring& wiring) {
             if (!e.node.is_switch) return nics_[e.node.index]->attach_port(wiring);
             fabric::Switch& s = *switches_[e.node.index];
@@ -155,6 +153,21 @@ void FlowFabric::wire() {
         attach(l.a, links_.back()->wiring_a());
         attach(l.b, links_.back()->wiring_b());
     }
+}
+
+bool FlowFabric::has_flow_control() const noexcept {
+    if (config_.layer == link::LinkLayer::InfiniBand) return config_.switches.vl_buffer != 0;
+    return config_.pfc && config_.switches.buffer.lossless != 0;
+}
+
+void FlowFabric::set_faults(uint32_t link_index) {
+    std::vector<link::LinkFault> faults[2];
+    if (const double loss = topology_.links[link_index].packet_loss; loss > 0)
+        for (auto& direction : faults) direction.push_back({.kind = link::FaultKind::Drop, .probability = loss});
+    for (const FabricFault& f : config_.faults)
+        if (f.link == link_index) faults[f.from_a ? 0 : 1].push_back(f.fault);
+    if (!faults[0].empty()) links_[link_index]->set_faults_a_to_b(std::move(faults[0]));
+    if (!faults[1].empty()) links_[link_index]->set_faults_b_to_a(std::move(faults[1]));
 }
 
 void FlowFabric::route() {
@@ -273,8 +286,52 @@ uint64_t FlowFabric::ended() const {
     return sum;
 }
 
+uint64_t FlowFabric::active() const {
+    uint64_t sum = 0;
+    for (const auto& nic : nics_) sum += nic->active();
+    return sum;
+}
+
 bool FlowFabric::outstanding() const {
-    return std::ranges::any_of(nics_, [](const auto& nic) { return nic->active() != 0; });
+    return active() != 0;
+}
+
+FlowRunResult FlowFabric::run_until_done(const FlowRunLimit& limit) {
+    constexpr int64_t kLooksPerPatience = 8;
+    // A requester gives up after retry_cnt + 1 timeouts; the slowest that congestion control makes one (1 Mb/s) sends a
+    // packet every 33 ms.
+    const SimTime longest_silence =
+        std::max(config_.nics.retransmission_timeout * (config_.nics.retry_cnt + 2), SimTime::ms(100));
+    const SimTime patience = limit.patience != SimTime::zero() ? limit.patience : longest_silence;
+    uint64_t last_progress = progress();
+    SimTime progressed_at = engine_->frontier();
+    for (;;) {
+        const SimTime next = engine_->next_event_time();
+        if (next == SimTime::max()) {
+            if (outstanding()) return {FlowRunEnd::Stuck, engine_->stuck_dump()};
+            return {FlowRunEnd::Idle, never_begun()};
+        }
+        if (next >= limit.time) {
+            engine_->run_until(limit.time);
+            return {FlowRunEnd::TimeLimit, {}};
+        }
+        engine_->run_until(std::min(limit.time, next + std::max(patience / kLooksPerPatience, SimTime::ps(1))));
+        const uint64_t now = progress();
+        if (now != last_progress || !outstanding()) {
+            last_progress = now;
+            progressed_at = engine_->frontier();
+        } else if (engine_->frontier() - progressed_at >= patience) {
+            return {FlowRunEnd::Stuck, engine_->stuck_dump()};
+        }
+    }
+}
+
+/// What is left when everything has come to rest.
+std::string FlowFabric::never_begun() const {
+    uint64_t count = 0;
+    for (flow::FlowIndex f = 0; f < flows_->size(); ++f) count += flows_->result(f).started == SimTime::max() ? 1 : 0;
+    if (count == 0) return {};
+    return "  " + std::to_string(count) + " flows never began: a flow that they wait for has failed\n";
 }
 
 uint64_t FlowFabric::progress() const {
@@ -357,7 +414,8 @@ void FlowFabric::check_conservation() const {
 }
 
 size_t FlowFabric::memory() const {
-    constexpr size_t kLinkBytes = sizeof(link::Link) + 2 * (sizeof(sim::LinkRing<wire::Packet>) + 8 * sizeof(wire::Packet) + 64);
+    constexpr size_t kLinkBytes =
+        sizeof(link::Link) + 2 * (sizeof(sim::LinkRing<wire::Packet>) + 8 * sizeof(wire::Packet) + 64);
     size_t sum = flows_->memory() + links_.size() * kLinkBytes;
     for (const auto& nic : nics_) sum += nic->memory();
     for (const auto& s : switches_) sum += s->memory();

@@ -21,14 +21,21 @@
 
 namespace simverbs::scenarios::run {
 
+/// A fault of one direction of a link (`link`: its number in the topology).
+struct FabricFault {
+    uint32_t link = 0;
+    bool from_a = true;  ///< of the packets that leave the link's end a
+    link::LinkFault fault;
+};
+
 /// What all switches, links and NICs have in common. Members that depend on a port's speed are functions of it.
 struct FlowFabricConfig {
     sim::EngineConfig engine;
     link::LinkLayer layer = link::LinkLayer::Ethernet;
     /// Of every switch; path, ports, priorities, headroom (where `headroom_auto`) are filled in.
     fabric::SwitchConfig switches;
-    bool headroom_auto = true;  ///< pfc::headroom of the longest and fastest link of the switch
-    bool pfc = true;            ///< pause frames for switches.buffer.lossless
+    bool headroom_auto = true;                        ///< pfc::headroom of the longest and fastest link of the switch
+    bool pfc = true;                                  ///< pause frames for switches.buffer.lossless
     std::function<ecn::RedParams(sim::BitRate)> red;  ///< of a port by its speed; none: switches.ecn.red
     std::function<double(sim::BitRate)> alpha;        ///< of a port by its speed; none: switches.buffer.alpha
     /// Of every NIC; path, host and paths are filled in.
@@ -36,8 +43,26 @@ struct FlowFabricConfig {
     const cc::CongestionControl* cc = nullptr;  ///< required
     /// The base RTT that congestion control is told: of the QP's own path, or the longest of the fabric for all.
     bool uniform_base_rtt = false;
+    std::vector<FabricFault> faults;  ///< beside the topology's packet loss
 };
 
+/// How a run ended.
+enum class FlowRunEnd : uint8_t {
+    Idle,       ///< nothing is scheduled, and no flow is under way
+    Stuck,      ///< flows are under way, and nothing has progressed for the limit's patience (or can ever)
+    TimeLimit,  ///< the limit's time has come
+};
+struct FlowRunLimit {
+    sim::SimTime time = sim::SimTime::max();
+    /// Simulated time without progress after which flows count as stuck. Pauses are renewed and flow control goes on
+    /// in a deadlock, so that the engine never becomes idle. Zero: long enough for a requester to give up by itself.
+    sim::SimTime patience;
+};
+struct FlowRunResult {
+    FlowRunEnd end = FlowRunEnd::Idle;
+    /// Who waits for what. Not empty when stuck, and when flows never began because those that they wait for failed.
+    std::string dump;
+};
 
 /// Owns one simulation of flows. Build, run engine(), read results.
 class FlowFabric final : public flow::Paths, public sim::StuckReporter {
@@ -46,7 +71,13 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
     FlowFabric(const topologies::Topology& topology, flow::FlowPlan plan, const FlowFabricConfig& config);
     ~FlowFabric() override;
 
+    /// Runs until everything has ended, is stuck, or the limit is reached.
+    FlowRunResult run_until_done(const FlowRunLimit& limit = {});
+
     [[nodiscard]] sim::Engine& engine() noexcept { return *engine_; }
+    [[nodiscard]] const wire::PacketPool& pool() const noexcept { return pool_; }
+    [[nodiscard]] flow::FlowNic& nic(size_t i) noexcept { return *nics_[i]; }
+    [[nodiscard]] fabric::Switch& fabric_switch(size_t i) noexcept { return *switches_[i]; }
     [[nodiscard]] flow::FlowTable& flows() noexcept { return *flows_; }
     [[nodiscard]] const flow::FlowTable& flows() const noexcept { return *flows_; }
     [[nodiscard]] const flow::FlowNic& nic(size_t i) const noexcept { return *nics_[i]; }
@@ -62,8 +93,9 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
     [[nodiscard]] sim::SimTime ideal_time(flow::HostIndex src, flow::HostIndex dst, sim::ByteCount bytes) const;
     /// Packets sent over links so far.
     [[nodiscard]] uint64_t hops() const;
-    /// Flows that have ended, in success or not.
+    /// Flows that have ended, in success or not; that are under way.
     [[nodiscard]] uint64_t ended() const;
+    [[nodiscard]] uint64_t active() const;
     /// Throws a failed check if packets or buffer bytes are missing.
     void check_conservation() const;
     /// Switches and priorities that wait for each other in a circle, one line each; empty if there is none.
@@ -85,7 +117,7 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
         uint32_t link = 0;
     };
     struct PathSum {
-        sim::SimTime latency;     ///< propagation and pipelines, one way
+        sim::SimTime latency;  ///< propagation and pipelines, one way
         sim::BitRate slowest;
         uint32_t links = 0;
         uint32_t store_and_forward = 0;  ///< switches on the way that wait for a packet's tail
@@ -94,6 +126,9 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
     void make_nodes();
     void make_switch(uint32_t index, unsigned partition);
     void wire();
+    void set_faults(uint32_t link_index);
+    [[nodiscard]] bool has_flow_control() const noexcept;
+    [[nodiscard]] std::string never_begun() const;
     void route();
     void find_longest_rtt();
     [[nodiscard]] unsigned partition_of(uint32_t pod, uint32_t index, size_t count) const;
