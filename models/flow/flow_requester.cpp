@@ -136,7 +136,8 @@ void FlowNic::on_paced(uint32_t slot, SimTime now) {
     s.queued = false;
     if (s.next_time > now) {
         update_by_time(s, slot, now);
-        s.next_time = s.control.rate >= rate_ ? now : s.paced_from + s.control.rate.time_for(s.paced_bytes);
+        const SimTime by_rate = s.control.rate < rate_ ? s.paced_from + s.control.rate.time_for(s.paced_bytes) : now;
+        s.next_time = std::max(by_rate, now);  // it was its rate that made it wait: nothing is caught up
     }
     make_ready(slot, now);
 }

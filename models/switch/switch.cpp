@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "models/wire/opcode.hpp"
 #include "sim/activity.hpp"
 #include "sim/check.hpp"
 
@@ -190,6 +191,8 @@ HOT_INLINE void Switch::send(PortIndex index, Packet& packet, uint32_t bytes, Si
 }
 
 void Switch::write_telemetry(PortIndex index, Packet& packet, SimTime now) {
+    // An acknowledgement brings back what its packet has collected.
+    if (packet.opcode == wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge)) return;
     const Port& port = ports_[index];
     ByteCount queued = 0;
     for (uint32_t d = 0; d < priorities_in_use_; ++d) queued += queues_[index * priorities_in_use_ + d].bytes;
