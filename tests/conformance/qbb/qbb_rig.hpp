@@ -33,6 +33,8 @@ class PfcHost final : public sim::Node {
         uint16_t payload = 1000;
         uint32_t priority = 3;
         sim::SimTime start;
+        uint8_t flags = wire::kEcnCapable;
+        uint16_t flow_hash = 0;
     };
 
     void attach_port(const link::PortWiring& wiring) { port = wiring; }
@@ -114,7 +116,8 @@ class PfcHost final : public sim::Node {
             p.ttl = 8;
             p.opcode = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::WriteMiddle);
             p.psn = number_++ & 0xFFFFFF;
-            p.flags = wire::kEcnCapable;
+            p.flags = b.flags;
+            p.flow_hash = b.flow_hash;
             p.payload_bytes = b.payload;
             port.egress.transmit(p, port.egress.bytes_of(p), now);
             sent.push_back({now, p});
