@@ -230,6 +230,11 @@ sim::BitRate FlowNic::rate_of(FlowIndex flow) const {
     return slot == kNone ? sim::BitRate() : senders_[slot].control.rate;
 }
 
+sim::ByteCount FlowNic::bytes_received(FlowIndex flow) const {
+    const Receiver& r = receivers_[flows_.destination_number(flow)];
+    return std::min(sim::ByteCount{r.expected} * config_.payload_bytes, flows_.spec(flow).bytes);
+}
+
 void FlowNic::describe(std::string& out, size_t most) const {
     size_t told = 0;
     for (const Sender& s : senders_) {

@@ -87,6 +87,8 @@ class FlowNic final : public sim::Node {
     [[nodiscard]] uint32_t stopped_priorities() const noexcept { return egress_.blocked & backlog(); }
     /// Rate that congestion control gives a flow now; zero if it is not under way.
     [[nodiscard]] sim::BitRate rate_of(FlowIndex flow) const;
+    /// Payload that has arrived here of the whole packets before the first that is missing.
+    [[nodiscard]] sim::ByteCount bytes_received(FlowIndex flow) const;
     /// One line for each flow under way (at most `most`): what it waits for.
     void describe(std::string& out, size_t most) const;
     /// Bytes that this NIC takes, rings included.

@@ -91,6 +91,10 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
     /// Time that `bytes` of payload take from `src` to `dst` and the last ACK back with nothing else under way:
     /// what slowdowns are relative to.
     [[nodiscard]] sim::SimTime ideal_time(flow::HostIndex src, flow::HostIndex dst, sim::ByteCount bytes) const;
+    /// Payload of a flow that has arrived in order so far.
+    [[nodiscard]] sim::ByteCount bytes_received(flow::FlowIndex flow) const {
+        return nics_[flows_->spec(flow).dst]->bytes_received(flow);
+    }
     /// Packets sent over links so far.
     [[nodiscard]] uint64_t hops() const;
     /// Flows that have ended, in success or not; that are under way.

@@ -41,8 +41,9 @@ void add_unrelated(FlowRig& rig) {
         t.links.push_back(l);
     }
     scenarios::workloads::WorkloadCommon common{"elsewhere", kHosts + 2, 1, {}, 3};
-    EXPECT_TRUE(scenarios::workloads::append_incast(rig.plan, {common, {kHosts}, kHosts + 1, 300'000, {}, 3, SimTime::us(50)})
-                    .empty());
+    EXPECT_TRUE(
+        scenarios::workloads::append_incast(rig.plan, {common, {kHosts}, kHosts + 1, 300'000, {}, 3, SimTime::us(50)})
+            .empty());
 }
 
 Digest run(const Variant& v) {
@@ -52,10 +53,16 @@ Digest run(const Variant& v) {
     const auto hosts = static_cast<uint32_t>(rig.topology.hosts.size());
     namespace workloads = scenarios::workloads;
     EXPECT_TRUE(workloads::append_permutation(
-                    rig.plan, {{"permutation", hosts, v.seed, {}, 3}, workloads::host_range(0, kHosts), 200'000, SimTime::us(2)})
+                    rig.plan,
+                    {{"permutation", hosts, v.seed, {}, 3}, workloads::host_range(0, kHosts), 200'000, SimTime::us(2)})
                     .empty());
-    EXPECT_TRUE(workloads::append_incast(rig.plan, {{"incast", hosts, v.seed, SimTime::us(5), 3}, workloads::host_range(1, 12),
-                                                    0, 60'000, SimTime::us(1), 2, SimTime::us(40)})
+    EXPECT_TRUE(workloads::append_incast(rig.plan, {{"incast", hosts, v.seed, SimTime::us(5), 3},
+                                                    workloads::host_range(1, 12),
+                                                    0,
+                                                    60'000,
+                                                    SimTime::us(1),
+                                                    2,
+                                                    SimTime::us(40)})
                     .empty());
     rig.use(v.cc);
     rig.use_pfc(1 << 20);
@@ -78,23 +85,24 @@ Digest run(const Variant& v) {
         const std::string& group = f.flows().plan().groups[spec.group];
         if (group == "elsewhere") continue;
         const auto& r = f.flows().result(i);
-        d.flows.push_back(group + " " + text(spec.src, spec.dst, r.started.in_ps(), r.received.in_ps(), r.acknowledged.in_ps(),
-                                             r.retransmitted, r.timeouts, static_cast<int>(r.status)));
+        d.flows.push_back(group + " " +
+                          text(spec.src, spec.dst, r.started.in_ps(), r.received.in_ps(), r.acknowledged.in_ps(),
+                               r.retransmitted, r.timeouts, static_cast<int>(r.status)));
     }
     for (uint32_t h = 0; h < kHosts; ++h) {
         const auto& c = f.nic(h).counters();
-        d.nics.push_back(text(h, c.tx_packets, c.tx_bytes, c.rx_packets, c.rx_bytes, c.data_received, c.cnps_sent, c.cnps_handled,
-                              c.naks_sent, c.timeouts, c.retransmitted, c.out_of_sequence, c.corrupt, c.pauses_received,
-                              c.paused_time.in_ps()));
+        d.nics.push_back(text(h, c.tx_packets, c.tx_bytes, c.rx_packets, c.rx_bytes, c.data_received, c.cnps_sent,
+                              c.cnps_handled, c.naks_sent, c.timeouts, c.retransmitted, c.out_of_sequence, c.corrupt,
+                              c.pauses_received, c.paused_time.in_ps()));
     }
     for (size_t s = 0; s < f.switch_count(); ++s) {
         const fabric::Switch& sw = f.fabric_switch(s);
         if (sw.config().path == "extra") continue;
         for (fabric::PortIndex p = 0; p < sw.config().ports; ++p) {
             const auto c = sw.counters(p);
-            d.ports.push_back(sw.config().path + text(p, c.rx_packets, c.rx_bytes, c.tx_packets, c.tx_bytes, c.drops_full,
-                                                      c.drops_headroom, c.marked, c.max_queue_bytes, c.pauses_sent,
-                                                      c.pauses_received, c.paused_time.in_ps()));
+            d.ports.push_back(sw.config().path + text(p, c.rx_packets, c.rx_bytes, c.tx_packets, c.tx_bytes,
+                                                      c.drops_full, c.drops_headroom, c.marked, c.max_queue_bytes,
+                                                      c.pauses_sent, c.pauses_received, c.paused_time.in_ps()));
         }
     }
     return d;

@@ -41,8 +41,8 @@ TEST(PfcHeadroom, AQuantumIs512BitTimes) {
 }
 
 /// "All upstream ports at line rate, a largest packet just begun": three hosts send frames of the worst size at line
-/// rate to one egress, which is paused from the beginning; towards the first of them the switch has just begun to send a
-/// largest packet of another class when it decides to pause them. With `metres` of cable.
+/// rate to one egress, which is paused from the beginning; towards the first of them the switch has just begun to send
+/// a largest packet of another class when it decides to pause them. With `metres` of cable.
 struct WorstCase {
     BitRate rate = BitRate::gbps(100);
     int64_t metres = 5;
@@ -69,8 +69,7 @@ struct WorstCase {
         for (uint32_t i = 0; i <= kSenders; ++i) star.add(cable);
         // Renewed long before it ends.
         for (int i = 0; i < 4; ++i) star.hosts[kSenders]->send_pause_at(SimTime::us(100) * i, 1 << 3, 0xFFFF);
-        for (uint32_t i = 0; i < kSenders; ++i)
-            star.hosts[i]->send({kSenders, 4000, payload, 3, SimTime::us(10)});
+        for (uint32_t i = 0; i < kSenders; ++i) star.hosts[i]->send({kSenders, 4000, payload, 3, SimTime::us(10)});
         // Largest packets back to back towards the first sender, so that one is on its way whenever it is paused.
         star.hosts[kSenders]->send({0, 300, largest_payload, 5, SimTime::us(9) + phase});
         star.engine.run_until(SimTime::us(200));

@@ -11,7 +11,7 @@ using fabric::SwitchConfig;
 using sim::BitRate;
 using sim::SimTime;
 
-constexpr int64_t kBytePs = 80;            // at 100 Gb/s
+constexpr int64_t kBytePs = 80;  // at 100 Gb/s
 constexpr int64_t kPacketPs = 1082 * kBytePs;
 constexpr int64_t kPausePs = 84 * kBytePs;  // 64 bytes, preamble, gap
 constexpr int64_t kCablePs = 50'000;
@@ -22,7 +22,8 @@ SwitchConfig lossless(uint16_t priorities = 1 << 3) {
     SwitchConfig c;
     c.ports = 4;
     c.priorities = priorities;
-    c.buffer = {.total = 400'000, .lossless = static_cast<uint16_t>(priorities & 1 << 3), .headroom = 60'000, .alpha = 1.0 / 8};
+    c.buffer = {
+        .total = 400'000, .lossless = static_cast<uint16_t>(priorities & 1 << 3), .headroom = 60'000, .alpha = 1.0 / 8};
     return c;
 }
 
@@ -76,8 +77,7 @@ TEST(PfcPause, APauseIsRenewedAtHalfTimeAsLongAsItIsNeeded) {
     star.engine.run_until(SimTime::us(400));
     const auto& pauses = star.hosts[0]->pauses;
     ASSERT_GT(pauses.size(), 100U);
-    for (size_t i = 1; i < 100; ++i)
-        ASSERT_EQ((pauses[i].time - pauses[i - 1].time).in_ps(), 500 * 5'120) << i;
+    for (size_t i = 1; i < 100; ++i) ASSERT_EQ((pauses[i].time - pauses[i - 1].time).in_ps(), 500 * 5'120) << i;
     EXPECT_EQ(star.sw->counters(0).pauses_sent, 1U) << "renewals are not new pauses";
     EXPECT_EQ(star.hosts[0]->sent.size(), star.sw->counters(0).rx_packets);
     EXPECT_LT(star.hosts[0]->sent.size(), 60U) << "it stayed paused";
@@ -145,8 +145,8 @@ TEST(PfcPause, APauseFrameWaitsForThePacketBeingSentAndTakesItsTimeOnTheWire) {
 }
 
 TEST(PfcPause, AtOneInstantAPauseComesBeforeThePacketThatWouldStart) {
-    // The packets of h0 leave the switch back to back from 50 ns on; a pause comes into force exactly when the sixth would
-    // start, or a picosecond later.
+    // The packets of h0 leave the switch back to back from 50 ns on; a pause comes into force exactly when the sixth
+    // would start, or a picosecond later.
     for (const int64_t late : {0, 1}) {
         PfcStar star(lossless());
         for (int i = 0; i < 2; ++i) star.add();

@@ -104,7 +104,8 @@ class PfcHost final : public sim::Node {
         if (!frames.empty() && frames.front().time == now) {
             const Pause f = frames.front();
             frames.pop_front();
-            port.control.out->push({.arrival = now + port.control.latency, .priorities = f.priorities, .quanta = f.quanta});
+            port.control.out->push(
+                {.arrival = now + port.control.latency, .priorities = f.priorities, .quanta = f.quanta});
             return;
         }
         for (size_t i = 0; i < bursts.size(); ++i) {

@@ -80,7 +80,8 @@ TEST(FlowNeverHangs, CorruptionDelayReorderingAndDuplicatesTogetherAreSurvived) 
                 for (const bool from_a : {true, false}) {
                     rig.config.faults.push_back({l, from_a, {.kind = Corrupt, .probability = 0.003}});
                     rig.config.faults.push_back({l, from_a, {.kind = Duplicate, .probability = 0.02}});
-                    rig.config.faults.push_back({l, from_a, {.kind = Delay, .probability = 0.003, .by = SimTime::us(3)}});
+                    rig.config.faults.push_back(
+                        {l, from_a, {.kind = Delay, .probability = 0.003, .by = SimTime::us(3)}});
                     rig.config.faults.push_back({l, from_a, {.kind = Reorder, .probability = 0.003, .behind = 3}});
                 }
             }

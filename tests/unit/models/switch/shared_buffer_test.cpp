@@ -105,8 +105,8 @@ TEST(SharedBuffer, ALossyPriorityTakesAllThatIsSharedAndNeverHeadroom) {
 }
 
 TEST(SharedBuffer, AllPrioritiesWithTheirReservesNeverTakeMoreThanThereIs) {
-    SharedBuffer b = make({.total = 60'000, .lossless = 1 << 3, .headroom = 4'000, .reserve = 5'000, .alpha = 100},
-                          1 << 3 | 1 << 0);
+    SharedBuffer b =
+        make({.total = 60'000, .lossless = 1 << 3, .headroom = 4'000, .reserve = 5'000, .alpha = 100}, 1 << 3 | 1 << 0);
     for (int i = 0; i < 100; ++i)
         for (uint32_t port = 0; port < 2; ++port)
             for (uint32_t dense = 0; dense < 2; ++dense) (void)b.admit(port, dense, 960);

@@ -95,7 +95,8 @@ TEST(SwitchEcn, TheShareOfMarksIsRedsProbability) {
     const auto marks = marked(star, 3000);
     // The i-th from the end leaves i packets behind: probability i / 6000; in sum 750 with a variance of 500.
     EXPECT_NEAR(static_cast<double>(std::count(marks.begin(), marks.end(), true)), 750, 4 * 22.4);
-    EXPECT_GT(std::count(marks.begin(), marks.begin() + 1000, true), std::count(marks.end() - 1000, marks.end(), true) * 2);
+    EXPECT_GT(std::count(marks.begin(), marks.begin() + 1000, true),
+              std::count(marks.end() - 1000, marks.end(), true) * 2);
 }
 
 TEST(SwitchEcn, ADrawDependsOnThePortAndItsOrdinalAlone) {
