@@ -195,6 +195,19 @@ TEST(FlowLoss, PacketsThatWaitForAPausedPort_DoNotTimeOut) {
     }
 }
 
+TEST(FlowLoss, ALostPacketThatCannotBeSentAgainYet_CountsOneTimeout) {
+    // The first packet of flow 0 is lost; a higher priority keeps the port busy for 430 us, the timer is one of 50 us.
+    FlowRig rig = FlowRig::back_to_back();
+    rig.config.nics.retry_cnt = 2;
+    rig.config.nics.retransmission_timeout = SimTime::us(50);
+    rig.config.faults.push_back({0, true, drop(1)});
+    rig.add(0, 1, 2'000, {}, 1);
+    rig.add(0, 1, 5'000'000, SimTime::ns(50), 5);
+    EXPECT_EQ(rig.build().run_until_done().end, FlowRunEnd::Idle);
+    EXPECT_EQ(rig.result(0).status, FlowStatus::Success);
+    EXPECT_EQ(rig.result(0).timeouts, 1U);
+}
+
 TEST(FlowLoss, AFlowThatFailsInTheReadyList_LeavesItsNeighboursThere) {
     FlowRig rig = FlowRig::back_to_back();
     rig.config.nics.retry_cnt = 0;
@@ -203,11 +216,15 @@ TEST(FlowLoss, AFlowThatFailsInTheReadyList_LeavesItsNeighboursThere) {
     for (int i = 0; i < 3; ++i) rig.add(0, 1, 5'000, {}, 1);
     rig.add(0, 1, 5'000'000, SimTime::ns(200), 5);  // starves them for 430 us
     FlowFabric& fabric = rig.build();
+    PortLog& log = rig.tap(0);
     // Flows 0 and 2 wait longer for nothing than the timeout as well, but all that they sent is acknowledged.
     EXPECT_EQ(fabric.run_until_done().end, FlowRunEnd::Idle);
     EXPECT_EQ(rig.result(1).status, FlowStatus::RetryExceeded);
     EXPECT_LT(rig.result(1).acknowledged, SimTime::us(110)) << "while the port was busy with others";
     for (const flow::FlowIndex f : {0U, 2U, 3U}) EXPECT_EQ(rig.result(f).status, FlowStatus::Success) << f;
+    for (const PortLog::Entry& e : log.entries)
+        EXPECT_FALSE(e.out && e.packet.dest_qp == 1 && e.time > rig.result(1).acknowledged)
+            << "it sends nothing any more";
     EXPECT_EQ(leftovers(fabric), "");
 }
 
