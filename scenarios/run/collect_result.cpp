@@ -99,6 +99,7 @@ void collect_flows(const ScenarioSpec& spec, const BuiltScenario& built, RunResu
         to.received = r.received;
         to.acknowledged = r.acknowledged;
         to.ideal = built.fabric->ideal_time(f.src, f.dst, f.bytes);
+        to.delivered = built.fabric->bytes_received(i);
         to.retransmitted = r.retransmitted;
         to.timeouts = r.timeouts;
         to.naks = r.naks;

@@ -120,7 +120,7 @@ class Runner {
         for (FlowSamples& s : result_.flow_samples) {
             const flow::FlowNic& nic = fabric_.nic(fabric_.flows().spec(s.flow).src);
             s.rate.push_back(nic.rate_of(s.flow));
-            s.delivered.push_back(nic.acknowledged_bytes(s.flow));
+            s.delivered.push_back(fabric_.bytes_received(s.flow));
         }
     }
 
