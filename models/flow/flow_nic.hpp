@@ -125,7 +125,7 @@ class FlowNic final : public sim::Node {
         uint32_t paced_bytes = 0;  ///< of the last packet, on the wire
 
         cc::Control control;
-        sim::SimTime deadline;  ///< of the retransmission timer
+        sim::SimTime deadline;                          ///< of the retransmission timer
         int64_t window_bytes = cc::Control::kNoWindow;  ///< FlowNicConfig's
         sim::SimTime
             paced_from;  ///< next_time is this and the time of the last packet at the rate of congestion control

@@ -252,8 +252,7 @@ ScenarioOptions scenario_options() {
         known.name = info->name;
         known.help = info->summary;
         for (const cc::Preset& preset : info->presets) known.presets.emplace_back(preset.name);
-        for (const cc::ParameterInfo& p : info->parameters)
-            known.parameters.push_back(known_parameter(p));
+        for (const cc::ParameterInfo& p : info->parameters) known.parameters.push_back(known_parameter(p));
         options.algorithms.push_back(std::move(known));
     }
     return options;

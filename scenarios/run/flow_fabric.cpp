@@ -112,7 +112,8 @@ std::vector<std::string> FlowFabric::problems_with(const topologies::Topology& t
 FlowFabric::FlowFabric(const topologies::Topology& topology, flow::FlowPlan plan, const FlowFabricConfig& config)
     : topology_(topology), config_(config), routes_(topologies::plan_routes(topology)), pool_(config.engine.threads) {
     config_.nics.cc = config_.cc;
-    if (config_.per_switch.empty()) config_.nics.vl_buffer = config_.switches.vl_buffer;  // the ends of a link must agree
+    if (config_.per_switch.empty())
+        config_.nics.vl_buffer = config_.switches.vl_buffer;  // the ends of a link must agree
     priorities_ = priorities_of(plan, config_);
     if (config_.cc->needs().hop_int) pool_.carry_int();
     flows_ = std::make_unique<flow::FlowTable>(std::move(plan), static_cast<uint32_t>(topology_.hosts.size()));
