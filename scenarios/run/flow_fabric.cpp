@@ -409,6 +409,20 @@ std::string FlowFabric::pause_cycle() const {
     return text;
 }
 
+std::string FlowFabric::lossless_drops() const {
+    std::string out;
+    for (const auto& s : switches_) {
+        uint64_t drops = 0;
+        for (fabric::PortIndex p = 0; p < s->config().ports; ++p) drops += s->counters(p).drops_headroom;
+        if (drops == 0) continue;
+        const sim::ByteCount has = s->config().buffer.headroom, wanted = s->buffer().max_headroom_wanted();
+        out += "  " + s->config().path + ": " + std::to_string(drops) +
+               " packets of lossless priorities dropped: headroom of " + std::to_string(has) +
+               " bytes is too small by at least " + std::to_string(wanted - has) + "\n";
+    }
+    return out;
+}
+
 void FlowFabric::check_conservation() const {
     for (const auto& s : switches_) s->buffer().check();
 }
