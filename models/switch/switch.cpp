@@ -143,40 +143,6 @@ HOT_INLINE PortIndex Switch::route(const Packet& packet, const Port& in, SimTime
     return balance(packet, in, now);
 }
 
-PortIndex Switch::balance(const Packet& packet, const Port& in, SimTime now) {
-    switch (config_.balancing) {
-        case LoadBalancing::Ecmp:
-            break;
-        case LoadBalancing::PacketSpray:
-            return table_.route(packet, in.rx_packets);
-        case LoadBalancing::Flowlet: {
-            const uint64_t hash =
-                sim::mix64(uint64_t{packet.dest} << 40 | uint64_t{packet.dest_qp} << 16 | packet.flow_hash);
-            FlowletEntry& entry = flowlets_[hash & (flowlets_.size() - 1)];
-            if (now - entry.last > config_.flowlet_gap) ++entry.salt;
-            entry.last = now;
-            return table_.route(packet, entry.salt);
-        }
-        case LoadBalancing::Adaptive: {
-            PortIndex best = kNoPort;
-            SimTime best_wait = SimTime::max();
-            for (const PortIndex p : table_.ports_of(packet.dest)) {
-                const link::EgressPort& out = ports_[p].egress;
-                SimTime wait = std::max(out.busy_until, now);
-                for (uint32_t rest = out.backlog; rest != 0; rest &= rest - 1)
-                    wait = wait + out.byte_time.of(static_cast<uint32_t>(
-                                      queue_of(p, static_cast<uint32_t>(std::countr_zero(rest))).bytes));
-                if (wait < best_wait) {
-                    best_wait = wait;
-                    best = p;
-                }
-            }
-            return best;
-        }
-    }
-    return table_.route(packet);
-}
-
 HOT_INLINE void Switch::send(PortIndex index, Packet& packet, uint32_t bytes, SimTime now) {
     Port& port = ports_[index];
     // An ACK only carries home what its data packet has collected.
@@ -427,61 +393,6 @@ SimTime Switch::next_event_time() const {
 
 void Switch::check_conservation() const {
     SIM_CHECK(received_ == sent_ + dropped_ + inside_, received_, sent_, dropped_, inside_);
-}
-
-const Switch::Queue* Switch::find_queue(PortIndex port, uint32_t priority) const noexcept {
-    if (dense_[priority] == kUnused) return nullptr;
-    return &queues_[port * priorities_in_use_ + dense_[priority]];
-}
-
-PortCounters Switch::counters(PortIndex port) const {
-    const Port& p = ports_[port];
-    const PortExtras& e = extras_[port];
-    PortCounters c;
-    c.rx_packets = p.rx_packets;
-    c.rx_bytes = p.rx_bytes;
-    c.tx_packets = p.tx_packets;
-    c.tx_bytes = p.tx_bytes;
-    c.drops_full = p.drops_full;
-    c.drops_headroom = e.drops_headroom;
-    c.drops_ttl = p.drops_ttl;
-    c.drops_no_route = p.drops_no_route;
-    c.drops_watchdog = e.drops_watchdog;
-    c.trimmed = e.trimmed;
-    c.marked = e.marked;
-    for (uint32_t d = 0; d < priorities_in_use_; ++d)
-        c.max_queue_bytes =
-            std::max(c.max_queue_bytes, static_cast<uint64_t>(queues_[port * priorities_in_use_ + d].max_bytes));
-    c.pauses_sent = e.pauses_sent;
-    c.pauses_received = e.pauses_received;
-    c.watchdog_events = e.watchdog_events;
-    c.paused_time = e.paused_time;
-    return c;
-}
-
-ByteCount Switch::queue_bytes(PortIndex port, uint32_t priority) const {
-    const Queue* q = find_queue(port, priority);
-    return q != nullptr ? q->bytes : 0;
-}
-
-uint64_t Switch::ingresses_of(PortIndex port, uint32_t priority) const {
-    const Queue* q = find_queue(port, priority);
-    if (q == nullptr) return 0;
-    uint64_t ports = 0;
-    for (uint32_t i = 0; i < q->packets.size(); ++i)
-        ports |= uint64_t{1} << std::min(ingress_of(q->packets.at(i)), 63U);
-    return ports;
-}
-
-size_t Switch::memory() const noexcept {
-    size_t sum = sizeof *this + port_count_ * (sizeof(Port) + sizeof(PortExtras)) + queues_.capacity() * sizeof(Queue) +
-                 table_.memory() + flowlets_.capacity() * sizeof(FlowletEntry);
-    for (const Queue& q : queues_) sum += q.packets.capacity() * sizeof(Packet);
-    return sum;
-}
-
-uint32_t Switch::pausing(PortIndex port) const noexcept {
-    return extras_[port].pausing;
 }
 
 }  // namespace simverbs::fabric

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "models/wire/opcode.hpp"
@@ -361,119 +360,6 @@ uint64_t FlowFabric::active() const {
 
 bool FlowFabric::outstanding() const {
     return active() != 0;
-}
-
-FlowRunResult FlowFabric::run_until_done(const FlowRunLimit& limit) {
-    constexpr int64_t kLooksPerPatience = 8;
-    // A requester gives up after retry_cnt + 1 timeouts; the slowest that congestion control makes one (1 Mb/s) sends a
-    // packet every 33 ms.
-    const SimTime longest_silence =
-        std::max(config_.nics.retransmission_timeout * (config_.nics.retry_cnt + 2), SimTime::ms(100));
-    const SimTime patience = limit.patience != SimTime::zero() ? limit.patience : longest_silence;
-    uint64_t last_progress = progress();
-    SimTime progressed_at = engine_->frontier();
-    for (;;) {
-        const SimTime next = engine_->next_event_time();
-        if (next == SimTime::max()) {
-            if (outstanding()) return {FlowRunEnd::Stuck, engine_->stuck_dump()};
-            return {FlowRunEnd::Idle, never_begun()};
-        }
-        if (next >= limit.time) {
-            engine_->run_until(limit.time);
-            return {FlowRunEnd::TimeLimit, {}};
-        }
-        engine_->run_until(std::min(limit.time, next + std::max(patience / kLooksPerPatience, SimTime::ps(1))));
-        const uint64_t now = progress();
-        if (now != last_progress || !outstanding()) {
-            last_progress = now;
-            progressed_at = engine_->frontier();
-        } else if (engine_->frontier() - progressed_at >= patience) {
-            return {FlowRunEnd::Stuck, engine_->stuck_dump()};
-        }
-    }
-}
-
-/// What is left when everything has come to rest.
-std::string FlowFabric::never_begun() const {
-    uint64_t count = 0;
-    for (flow::FlowIndex f = 0; f < flows_->size(); ++f) count += flows_->result(f).started == SimTime::max() ? 1 : 0;
-    if (count == 0) return {};
-    return "  " + std::to_string(count) + " flows never began: a flow that they wait for has failed\n";
-}
-
-uint64_t FlowFabric::progress() const {
-    uint64_t sum = 0;
-    for (const auto& nic : nics_) sum += nic->progress();
-    return sum;
-}
-
-void FlowFabric::describe(std::string& out) const {
-    constexpr size_t kFlowsTold = 4;
-    constexpr size_t kNicsTold = 16;
-    size_t told = 0;
-    for (const auto& nic : nics_) {
-        if (nic->active() == 0) continue;
-        if (told++ == kNicsTold) {
-            out += "  and more hosts\n";
-            break;
-        }
-        nic->describe(out, kFlowsTold);
-    }
-    for (size_t i = 0; i < switches_.size(); ++i) {
-        const fabric::Switch& s = *switches_[i];
-        for (fabric::PortIndex p = 0; p < s.config().ports; ++p) {
-            for (uint32_t rest = s.stopped_priorities(p); rest != 0; rest &= rest - 1) {
-                const auto priority = static_cast<uint32_t>(std::countr_zero(rest));
-                out += "  " + s.config().path + "/" + std::to_string(p) + ": " +
-                       std::to_string(s.queue_bytes(p, priority)) + " bytes of priority " + std::to_string(priority) +
-                       (config_.layer == link::LinkLayer::InfiniBand ? " have no credits from " : " are paused by ") +
-                       topology_.name_of(switch_peers_[i][p].node) + "\n";
-            }
-        }
-    }
-    out += pause_cycle();
-}
-
-/// A queue that may not send waits for its peer, where packets of its ingress wait in queues that may not send either.
-std::string FlowFabric::pause_cycle() const {
-    struct Stop {
-        uint32_t node;
-        fabric::PortIndex port;
-        uint32_t priority;
-        bool operator==(const Stop&) const = default;
-    };
-    std::vector<Stop> path;
-    std::vector<Stop> done;
-    std::string text;
-    const std::function<bool(const Stop&)> visit = [&](const Stop& at) {
-        if (const auto seen = std::ranges::find(path, at); seen != path.end()) {
-            text = "  a circle of waiting:";
-            for (auto i = seen; i != path.end(); ++i)
-                text += " " + switches_[i->node]->config().path + "/" + std::to_string(i->port) + " ->";
-            text += " " + switches_[at.node]->config().path + "/" + std::to_string(at.port) + " (priority " +
-                    std::to_string(at.priority) + ")\n";
-            return true;
-        }
-        if (std::ranges::find(done, at) != done.end()) return false;
-        path.push_back(at);
-        const Peer& peer = switch_peers_[at.node][at.port];
-        if (peer.node.is_switch) {
-            const fabric::Switch& next = *switches_[peer.node.index];
-            for (fabric::PortIndex p = 0; p < next.config().ports; ++p) {
-                if (((next.stopped_priorities(p) >> at.priority) & 1) == 0) continue;
-                if (((next.ingresses_of(p, at.priority) >> std::min(peer.port, 63U)) & 1) == 0) continue;
-                if (visit({peer.node.index, p, at.priority})) return true;
-            }
-        }
-        path.pop_back();
-        done.push_back(at);
-        return false;
-    };
-    for (uint32_t i = 0; i < switches_.size(); ++i)
-        for (fabric::PortIndex p = 0; p < switches_[i]->config().ports; ++p)
-            for (uint32_t rest = switches_[i]->stopped_priorities(p); rest != 0; rest &= rest - 1)
-                if (visit({i, p, static_cast<uint32_t>(std::countr_zero(rest))})) return text;
-    return text;
 }
 
 void FlowFabric::check_conservation() const {

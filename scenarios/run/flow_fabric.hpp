@@ -113,6 +113,9 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
     [[nodiscard]] uint64_t active() const;
     /// Throws a failed check if packets or buffer bytes are missing.
     void check_conservation() const;
+    /// Switches that have dropped packets of a lossless priority, and by how much their headroom was too small, one
+    /// line each; empty if none has.
+    [[nodiscard]] std::string lossless_drops() const;
     /// Switches and priorities that wait for each other in a circle, one line each; empty if there is none.
     [[nodiscard]] std::string pause_cycle() const;
     /// Bytes of NICs, switches and links.

@@ -84,6 +84,21 @@ TEST(VictimFlow, PausesSlowAFlowThatMeetsNoCongestionItself_AndTheMoreSendersThe
     EXPECT_GT(repaired, alone * 0.9);
 }
 
+TEST(Incast, TwentySendersKeepTheBottleneckBusyWithoutLossUnderPausesAndDcqcn) {
+    FlowRig rig = FlowRig::single_switch(21, SimTime::us(1), kRate);
+    rig.config.nics.payload_bytes = 4096;
+    rig.use_pfc(kBuffer);
+    use_dcqcn(rig);
+    for (uint32_t h = 1; h <= 20; ++h) rig.add(h, 0, 1'000'000'000);
+    FlowFabric& f = rig.build();
+    double sum = 0;
+    for (const double r : rates(rig, SimTime::ms(5), SimTime::ms(15))) sum += r;
+    EXPECT_GT(sum, 0.97 * 40.0 * 4096 / 4178);
+    EXPECT_EQ(f.fabric_switch(0).counters(0).drops_full, 0U);
+    EXPECT_EQ(f.lossless_drops(), "");
+    for (uint32_t h = 1; h <= 20; ++h) EXPECT_EQ(f.nic(h).counters().retransmitted, 0U);
+}
+
 /// Four switches in a row; a host at each sends to one at the end. Rates of the senders, the farthest first.
 std::vector<double> parking_lot(bool dcqcn) {
     FlowRig rig;

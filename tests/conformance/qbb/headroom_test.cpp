@@ -1,9 +1,11 @@
 // How much a lossless port must set aside: the published vectors, and a pattern that needs as much as any.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "tests/conformance/qbb/qbb_rig.hpp"
+#include "tests/unit/models/flow/flow_rig.hpp"
 
 namespace simverbs::test {
 namespace {
@@ -156,6 +158,26 @@ TEST(PfcHeadroom, LongerCablesNeedTwiceTheirLengthInBytesMore) {
     // 200 m of light at 5 ns a metre: a microsecond, 12,500 bytes; frames of 4178 bytes in 44 cells.
     const ByteCount more = (far.smallest() - near.smallest()) * near.cell;
     EXPECT_NEAR(static_cast<double>(more), 12'500.0 * (44 * 96) / 4178, 2.0 * 44 * 96);
+}
+
+TEST(PfcHeadroom, AFabricSaysWhichSwitchHadTooLittleAndByHowMuch) {
+    const auto run = [](bool enough) {
+        FlowRig rig = FlowRig::single_switch(9);
+        rig.config.nics.payload_bytes = 4096;
+        rig.use_pfc(2 << 20);
+        rig.config.headroom_auto = enough;
+        rig.config.switches.buffer.headroom = 20 * 1024;
+        for (uint32_t h = 1; h < 9; ++h) rig.add(h, 0, 1'000'000);
+        FlowFabric& f = rig.build();
+        EXPECT_EQ(f.run_until_done().end, FlowRunEnd::Idle);
+        EXPECT_EQ(f.ended(), 8U);
+        EXPECT_EQ(leftovers(f), "");
+        return f.lossless_drops();
+    };
+    EXPECT_EQ(run(true), "") << "the headroom that follows from speed and length";
+    const std::string report = run(false);
+    EXPECT_THAT(report, testing::HasSubstr("sw0: "));
+    EXPECT_THAT(report, testing::HasSubstr("headroom of 20480 bytes is too small by at least "));
 }
 
 }  // namespace
