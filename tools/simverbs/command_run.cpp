@@ -11,7 +11,9 @@
 #include "scenarios/run/run_scenario.hpp"
 #include "tools/simverbs/commands.hpp"
 #include "tools/simverbs/exit_code.hpp"
+#include "tools/simverbs/program_runs.hpp"
 #include "tools/simverbs/signals.hpp"
+#include "tools/simverbs/user_error.hpp"
 
 namespace simverbs::tools {
 
@@ -65,6 +67,18 @@ std::string short_line(const run::RunResult& r) {
         r.stuck_dump);
 }
 
+/// The verdict goes to stdout; a user's mistake to stderr, so that the next scenario can still run.
+int run_with_programs(const ScenarioSpec& spec) {
+    try {
+        const ProgramRun result = run_programs(spec);
+        std::cout << summary(spec, result);
+        return result.exit_code();
+    } catch (const UserError& error) {
+        std::cerr << "simverbs: " << error.what() << '\n';
+        return kUsage;
+    }
+}
+
 }  // namespace
 
 int run_scenarios(const RunOptions& options) {
@@ -82,6 +96,11 @@ int run_scenarios(const RunOptions& options) {
         for (ScenarioSpec& spec : *specs) {
             if (options.seed) spec.lab.seed = *options.seed;
             if (options.threads) spec.run.threads = *options.threads;
+            if (!spec.programs.empty()) {
+                const int verdict = run_with_programs(spec);
+                if (code == kSuccess) code = verdict;
+                continue;
+            }
             Job job{&spec, {}, {}};
             execute(job);
             if (!job.problems.empty()) {
