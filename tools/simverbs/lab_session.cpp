@@ -43,31 +43,34 @@ void set_parameters(const std::vector<std::string>& parameters, scenarios::LabSp
     }
 }
 
-/// Ends the engine's windows at a time that the lab's owner wants to see.
+/// Ends the engine's windows at a time that the lab's owner wants to see. Once it has rung, it stays due until it is
+/// taken: whoever asks the engine for its next event meanwhile must not hear that there is none.
 class Alarm final : public sim::Node {
   public:
     explicit Alarm(server::Lab& lab) : lab_(lab) {}
 
     void set(sim::SimTime at) {
-        at_ = std::max(at, engine().frontier());
-        engine().wake(id(), at_);
+        due_ = std::max(at, engine().frontier());
+        engine().wake(id(), due_);
     }
-    void clear() noexcept { at_ = sim::SimTime::max(); }
-    std::optional<sim::SimTime> take() noexcept { return std::exchange(rang_, std::nullopt); }
+    std::optional<sim::SimTime> take() noexcept {
+        if (rang_) due_ = sim::SimTime::max();
+        return std::exchange(rang_, std::nullopt);
+    }
 
     void run_window(sim::SimTime end) override {
-        if (at_ >= end) {
-            if (at_ != sim::SimTime::max()) engine().wake(id(), at_);
-            return;
+        if (due_ < end) {
+            if (!rang_) rang_ = due_;
+            due_ = end;
+            lab_.note_delivery();  // whoever runs windows stops and looks around
         }
-        rang_ = std::exchange(at_, sim::SimTime::max());
-        lab_.note_delivery();  // whoever runs windows stops and looks around
+        if (due_ != sim::SimTime::max()) engine().wake(id(), due_);
     }
-    [[nodiscard]] sim::SimTime next_event_time() const override { return at_; }
+    [[nodiscard]] sim::SimTime next_event_time() const override { return due_; }
 
   private:
     server::Lab& lab_;
-    sim::SimTime at_ = sim::SimTime::max();
+    sim::SimTime due_ = sim::SimTime::max();
     std::optional<sim::SimTime> rang_;
 };
 
@@ -172,10 +175,6 @@ server::Lab& LabSession::lab() noexcept {
 
 void LabSession::set_alarm(sim::SimTime at) {
     parts_->alarm->set(at);
-}
-
-void LabSession::clear_alarm() {
-    parts_->alarm->clear();
 }
 
 std::optional<sim::SimTime> LabSession::take_alarm() {

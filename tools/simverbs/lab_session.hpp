@@ -53,7 +53,6 @@ class LabSession {
     /// Rings at this simulated time, instead of any earlier setting: whoever moves the lab then asks its owner at once
     /// whether to stop (LabOwner::stop_requested). Between windows of the engine.
     void set_alarm(sim::SimTime at);
-    void clear_alarm();
     /// When the alarm rang, once; nullopt if it has not.
     [[nodiscard]] std::optional<sim::SimTime> take_alarm();
 

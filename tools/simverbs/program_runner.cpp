@@ -301,7 +301,7 @@ void ProgramRunner::set_next_alarm(SimTime now) {
                                   ? sum(before.started, before.spec->ready_after)
                                   : now + std::max(kFirstLook, (now - before.started) / kLooksAWait));
     }
-    if (any_running && arbiter_ != nullptr)
+    if (any_running && session_->lab().virtual_clock())
         next = std::min(next, now + std::max(kFirstStallLook, now / kStallLooksARun));
     if (next != SimTime::max()) session_->set_alarm(next);
 }
