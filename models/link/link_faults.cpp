@@ -28,7 +28,7 @@ sim::DrawPurpose purpose_of(FaultKind kind) {
 }  // namespace
 
 LinkFaults::LinkFaults(std::vector<LinkFault> faults, uint64_t seed, sim::ComponentId port)
-    : faults_(std::move(faults)), fired_(faults_.size(), 0) {
+    : faults_(std::move(faults)), fired_(faults_.size(), 0), matched_(faults_.size(), 0) {
     for (const LinkFault& f : faults_) {
         // Two faults of one kind on one port draw independently: the path tells them apart.
         const sim::ComponentId id = f.path.empty() ? port : port ^ sim::component_id(f.path);
@@ -36,10 +36,18 @@ LinkFaults::LinkFaults(std::vector<LinkFault> faults, uint64_t seed, sim::Compon
     }
 }
 
-bool LinkFaults::hits(size_t fault, sim::SimTime now) const noexcept {
+bool LinkFaults::hits(size_t fault, const wire::Packet& packet) noexcept {
     const LinkFault& f = faults_[fault];
+    const sim::SimTime now = packet.arrival;
     if (now < f.from || now >= f.until) return false;
-    if (f.kind == FaultKind::Down) return true;
+    if (f.most != 0 && fired_[fault] >= f.most) return false;
+    if (f.kind == FaultKind::Down)
+        return f.period == sim::SimTime::zero() || (now - f.from).in_ps() % f.period.in_ps() < f.down_time.in_ps();
+    if (f.match) {
+        if (!f.match->matches(packet)) return false;
+        ++matched_[fault];
+        return f.match->nth == 0 || f.match->nth == matched_[fault];
+    }
     if (f.nth != 0) return seen_ == f.nth;
     if (f.every != 0) return seen_ % f.every == 0;
     return f.probability > 0.0 && draws_[fault].unit(seen_) < f.probability;
@@ -70,7 +78,7 @@ bool LinkFaults::apply(wire::Packet& packet, PacketChannel& channel, wire::Packe
     uint64_t release_after = 0;
     bool copy = false;
     for (size_t i = 0; i < faults_.size(); ++i) {
-        if (!hits(i, now)) continue;
+        if (!hits(i, packet)) continue;
         ++fired_[i];
         switch (faults_[i].kind) {
             case FaultKind::Drop:

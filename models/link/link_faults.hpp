@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,18 +21,36 @@ using PacketChannel = sim::Channel<wire::Packet>;
 
 enum class FaultKind : uint8_t { Drop, Corrupt, Duplicate, Delay, Reorder, EcnMark, Down };
 
-/// One fault. Which packets: exactly one of `nth`, `every`, `probability`; a Down fault has none of them.
+/// Packets by what stands in their BTH; absent members match everything.
+struct HeaderMatch {
+    std::optional<uint32_t> dest_qp;
+    std::optional<uint32_t> psn;
+    std::optional<uint32_t> opcode;
+    /// Only the n-th packet that matches the rest while the fault may act, from 1; 0: all of them.
+    uint64_t nth = 0;
+
+    [[nodiscard]] bool matches(const wire::Packet& packet) const noexcept {
+        return dest_qp.value_or(packet.dest_qp) == packet.dest_qp && psn.value_or(packet.psn) == packet.psn &&
+               opcode.value_or(packet.opcode) == packet.opcode;
+    }
+};
+
+/// One fault. Which packets: exactly one of `nth`, `every`, `probability`, `match`; a Down fault has none of them.
 /// Packets of the direction are counted from 1, in order of arrival.
 struct LinkFault {
     FaultKind kind = FaultKind::Drop;
     uint64_t nth = 0;          ///< this packet alone
     uint64_t every = 0;        ///< packets every, 2·every, …
     double probability = 0.0;  ///< each packet, by a draw keyed by port and ordinal
-    sim::SimTime by;           ///< Delay: how much later
-    uint32_t behind = 1;       ///< Reorder: comes out after this many later packets (at the latest kReorderPatience on)
-    sim::SimTime from;         ///< acts on packets that arrive from here …
+    std::optional<HeaderMatch> match;
+    uint64_t most = 0;    ///< acts on so many packets at most; 0: no limit
+    sim::SimTime by;      ///< Delay: how much later
+    uint32_t behind = 1;  ///< Reorder: comes out after this many later packets (at the latest kReorderPatience on)
+    sim::SimTime from;    ///< acts on packets that arrive from here …
     sim::SimTime until = sim::SimTime::max();  ///< … to before here
-    std::string path;                          ///< where it was asked for; comes back in the report
+    sim::SimTime period;     ///< Down: again and again, from one going down to the next; zero: down all the time
+    sim::SimTime down_time;  ///< Down with a period: how long each time
+    std::string path;        ///< where it was asked for; comes back in the report
 };
 
 /// How often a fault acted. One that never fired fails a scenario.
@@ -74,12 +93,14 @@ class LinkFaults {
     };
     /// Applies the faults to a packet that has just come in; false if it does not come out (now).
     bool apply(wire::Packet& packet, PacketChannel& channel, wire::PacketPool* pool, unsigned shard);
-    [[nodiscard]] bool hits(size_t fault, sim::SimTime now) const noexcept;
+    /// Whether the fault acts on the packet; counts those that its `match` fits.
+    [[nodiscard]] bool hits(size_t fault, const wire::Packet& packet) noexcept;
     void hold(const wire::Packet& packet, sim::SimTime until, uint64_t release_after, PacketChannel& channel);
     void release_overtaken(sim::SimTime now);
 
     std::vector<LinkFault> faults_;
     std::vector<uint64_t> fired_;
+    std::vector<uint64_t> matched_;
     std::vector<sim::Draws> draws_;
     sim::EventList<Held> held_;
     uint64_t waiting_for_others_ = 0;

@@ -170,7 +170,7 @@ class Builder {
         to.a = end_of(link.a);
         to.b = end_of(link.b);
         to.params.rate = rate_of(link);
-        to.params.propagation = link::kPropagationPerMetre * link.length.in_mm() / 1000;
+        to.params.propagation = link.delay.value_or(link::kPropagationPerMetre * link.length.in_mm() / 1000);
         for (const LinkEnd& end : {link.a, link.b}) {
             if (end.is_switch) {
                 if (lab_.switches[static_cast<size_t>(end.node)].link_layer == LinkLayer::InfiniBand)

@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "scenarios/build/addressed_faults.hpp"
 
 namespace simverbs::scenarios::run {
 
 namespace {
-
-/// Flaps without an end are listed one by one up to this many.
-constexpr int64_t kMostFlaps = 10'000;
 
 class FaultMaker {
   public:
@@ -22,26 +19,20 @@ class FaultMaker {
         const auto link = fault.link ? topology_.find_link(*fault.link) : std::nullopt;
         if (!link) return unknown(fault, fault.link ? fault.link->a.text : "");
         switch (fault.kind) {
-            case AddressedFaultKind::Down:
-                return put(*link, fault.direction, down(fault, fault.from, fault.until));
-            case AddressedFaultKind::Flap:
-                return flap(*link, fault);
             case AddressedFaultKind::PauseStorm:
             case AddressedFaultKind::Kill:
                 sink_.add(fault.position, fault.path, "pause storms cannot be simulated yet", "another kind of fault");
                 return;
             case AddressedFaultKind::Drop:
-                return packets(*link, fault, link::FaultKind::Drop);
             case AddressedFaultKind::Corrupt:
-                return packets(*link, fault, link::FaultKind::Corrupt);
             case AddressedFaultKind::Duplicate:
-                return packets(*link, fault, link::FaultKind::Duplicate);
             case AddressedFaultKind::Delay:
-                return packets(*link, fault, link::FaultKind::Delay);
             case AddressedFaultKind::Reorder:
-                return packets(*link, fault, link::FaultKind::Reorder);
             case AddressedFaultKind::EcnMark:
-                return packets(*link, fault, link::FaultKind::EcnMark);
+            case AddressedFaultKind::Down:
+            case AddressedFaultKind::Flap:
+                if (fault.trigger.match && fault.trigger.match->flow) return refuse_flow(fault);
+                return put(*link, fault.direction, link_fault(fault));
         }
     }
 
@@ -50,22 +41,13 @@ class FaultMaker {
         sink_.add(fault.position, fault.path, fmt::format("there is no '{}' in this fabric", name),
                   "a host, a switch or a switch's port, such as 'tor0/1'");
     }
+    void refuse_flow(const AddressedFaultSpec& fault) {
+        sink_.add(fault.position, fault.path, "packets cannot be chosen by their flow yet",
+                  "'qpn', 'psn', 'opcode' or 'iteration'");
+    }
     void put(uint32_t link, FaultDirection direction, const link::LinkFault& fault) {
         if (direction != FaultDirection::BToA) built_.links[link].a_to_b.push_back(fault);
         if (direction != FaultDirection::AToB) built_.links[link].b_to_a.push_back(fault);
-    }
-    static link::LinkFault down(const AddressedFaultSpec& fault, sim::SimTime from, sim::SimTime until) {
-        link::LinkFault to;
-        to.kind = link::FaultKind::Down;
-        to.from = from;
-        to.until = until;
-        to.path = fault.name;
-        return to;
-    }
-    void flap(uint32_t link, const AddressedFaultSpec& fault) {
-        sim::SimTime at = fault.from;
-        for (int64_t i = 0; i < fault.count.value_or(kMostFlaps) && at < fault.until; ++i, at += fault.period)
-            put(link, fault.direction, down(fault, at, std::min(at + fault.down_time, fault.until)));
     }
     /// Whatever is dead neither sends nor receives any more.
     void kill(const AddressedFaultSpec& fault) {
@@ -79,32 +61,12 @@ class FaultMaker {
                                  (!end.node.is_switch && host == std::optional(end.node.index));
                 if (!hit) continue;
                 found = true;
-                put(i, FaultDirection::Both, down(fault, fault.at, sim::SimTime::max()));
+                put(i, FaultDirection::Both, link_fault(fault));
                 break;
             }
         }
         if (!found) unknown(fault, victim);
     }
-    void packets(uint32_t link, const AddressedFaultSpec& fault, link::FaultKind kind) {
-        const PacketTrigger& trigger = fault.trigger;
-        link::LinkFault to;
-        to.kind = kind;
-        to.nth = static_cast<uint64_t>(trigger.packet.value_or(0));
-        to.every = static_cast<uint64_t>(trigger.every.value_or(0));
-        to.probability = trigger.probability.value_or(0);
-        to.by = fault.by;
-        to.behind = static_cast<uint32_t>(std::max(fault.behind, 1));
-        to.from = fault.from;
-        to.until = fault.until;
-        to.path = fault.name;
-        if (trigger.match || trigger.most) {
-            sink_.add(fault.position, fault.path, "packets cannot be chosen by their headers, or counted off, yet",
-                      "'packet', 'every' or 'probability'");
-            return;
-        }
-        put(link, fault.direction, to);
-    }
-
     const BuiltTopology& topology_;
     BuiltFaults& built_;
     DiagnosticSink& sink_;

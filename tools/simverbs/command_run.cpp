@@ -20,7 +20,9 @@
 #include "scenarios/run/run_scenario.hpp"
 #include "tools/simverbs/commands.hpp"
 #include "tools/simverbs/exit_code.hpp"
+#include "tools/simverbs/program_runs.hpp"
 #include "tools/simverbs/signals.hpp"
+#include "tools/simverbs/user_error.hpp"
 
 namespace simverbs::tools {
 
@@ -146,6 +148,18 @@ int verdict_code(const std::vector<Job>& jobs) {
     return code;
 }
 
+/// The verdict goes to stdout; a user's mistake to stderr, so that the next scenario can still run.
+int run_with_programs(const ScenarioSpec& spec) {
+    try {
+        const ProgramRun result = run_programs(spec);
+        std::cout << summary(spec, result);
+        return result.exit_code();
+    } catch (const UserError& error) {
+        std::cerr << "simverbs: " << error.what() << '\n';
+        return kUsage;
+    }
+}
+
 }  // namespace
 
 int run_scenarios(const RunOptions& options) {
@@ -169,10 +183,26 @@ int run_scenarios(const RunOptions& options) {
     for (size_t f = 0; f < specs.size(); ++f) {
         for (ScenarioSpec& spec : specs[f]) {
             if (options.threads) spec.run.threads = *options.threads;
+<<<<<<< HEAD
             threads = std::max(threads, spec.run.threads);
             fs::path folder = out / folder_name(spec.lab.name);
             if (!spec.run_name.empty()) folder /= folder_name(spec.run_name);
             jobs.push_back({&spec, f, folder, {}, {}, {}, {}});
+=======
+            if (!spec.programs.empty()) {
+                const int verdict = run_with_programs(spec);
+                if (code == kSuccess) code = verdict;
+                continue;
+            }
+            Job job{&spec, {}, {}};
+            execute(job);
+            if (!job.problems.empty()) {
+                std::cerr << job.problems;
+                code = kUsage;
+                continue;
+            }
+            std::cout << short_line(job.result);
+>>>>>>> b-progs
         }
     }
     const unsigned cores = std::max(std::thread::hardware_concurrency(), 1U);

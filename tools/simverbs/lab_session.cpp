@@ -5,11 +5,14 @@
 #include <filesystem>
 
 #include "models/fabric/fabric.hpp"
+#include "scenarios/build/addressed_faults.hpp"
 #include "scenarios/build/known_profiles.hpp"
 #include "scenarios/build/lab_builder.hpp"
 #include "scenarios/lang/did_you_mean.hpp"
 #include "scenarios/lang/lab_library.hpp"
 #include "scenarios/lang/lab_loader.hpp"
+#include "sim/engine.hpp"
+#include "sim/node.hpp"
 #include "tools/simverbs/install_paths.hpp"
 #include "tools/simverbs/user_error.hpp"
 
@@ -39,6 +42,37 @@ void set_parameters(const std::vector<std::string>& parameters, scenarios::LabSp
         }
     }
 }
+
+/// Ends the engine's windows at a time that the lab's owner wants to see. Once it has rung, it stays due until it is
+/// taken: whoever asks the engine for its next event meanwhile must not hear that there is none.
+class Alarm final : public sim::Node {
+  public:
+    explicit Alarm(server::Lab& lab) : lab_(lab) {}
+
+    void set(sim::SimTime at) {
+        due_ = std::max(at, engine().frontier());
+        engine().wake(id(), due_);
+    }
+    std::optional<sim::SimTime> take() noexcept {
+        if (rang_) due_ = sim::SimTime::max();
+        return std::exchange(rang_, std::nullopt);
+    }
+
+    void run_window(sim::SimTime end) override {
+        if (due_ < end) {
+            if (!rang_) rang_ = due_;
+            due_ = end;
+            lab_.note_delivery();  // whoever runs windows stops and looks around
+        }
+        if (due_ != sim::SimTime::max()) engine().wake(id(), due_);
+    }
+    [[nodiscard]] sim::SimTime next_event_time() const override { return due_; }
+
+  private:
+    server::Lab& lab_;
+    sim::SimTime due_ = sim::SimTime::max();
+    std::optional<sim::SimTime> rang_;
+};
 
 }  // namespace
 
@@ -72,15 +106,18 @@ uint32_t host_index(const scenarios::LabSpec& spec, const std::string& name) {
 struct LabSession::Parts {
     scenarios::BuiltLab built;
     std::unique_ptr<server::Lab> lab;
+    std::unique_ptr<Alarm> alarm;
     std::unique_ptr<fabric::Fabric> fabric;
     bool captures = false;
 };
 
-LabSession::LabSession(const scenarios::LabSpec& spec, const LabRequest& request, server::LabObserver& observer)
+LabSession::LabSession(const scenarios::LabSpec& spec, const LabRequest& request, server::LabObserver& observer,
+                       std::span<const scenarios::AddressedFaultSpec> faults)
     : parts_(std::make_unique<Parts>()) {
     scenarios::DiagnosticSink sink;
     auto built = scenarios::build_lab(spec, sink);
-    if (!built) report(sink, "the lab cannot be built");
+    if (built) scenarios::add_faults(spec, faults, built->fabric, sink);
+    if (!sink.empty()) report(sink, "the lab cannot be built");
     parts_->built = std::move(*built);
     scenarios::BuiltLab& b = parts_->built;
 
@@ -106,6 +143,8 @@ LabSession::LabSession(const scenarios::LabSpec& spec, const LabRequest& request
     engine.seed = spec.seed;
     parts_->fabric = std::make_unique<fabric::Fabric>(b.fabric, engine, &lab.memory());
     fabric::Fabric& fabric = *parts_->fabric;
+    parts_->alarm = std::make_unique<Alarm>(lab);
+    fabric.engine().add_node(*parts_->alarm);
 
     if (!request.pcap_folder.empty()) {
         std::error_code error;
@@ -132,6 +171,23 @@ LabSession::~LabSession() = default;
 
 server::Lab& LabSession::lab() noexcept {
     return *parts_->lab;
+}
+
+void LabSession::set_alarm(sim::SimTime at) {
+    parts_->alarm->set(at);
+}
+
+std::optional<sim::SimTime> LabSession::take_alarm() {
+    return parts_->alarm->take();
+}
+
+std::vector<link::FaultReport> LabSession::fault_reports() const {
+    std::vector<link::FaultReport> all;
+    for (size_t i = 0; i < parts_->fabric->link_count(); ++i) {
+        const auto part = parts_->fabric->fabric_link(i).fault_reports();
+        all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
 }
 
 void LabSession::flush_captures() {

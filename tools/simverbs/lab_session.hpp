@@ -4,11 +4,15 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "models/link/link_faults.hpp"
+#include "scenarios/lang/addressed_fault_spec.hpp"
 #include "scenarios/lang/lab_spec.hpp"
+#include "sim/sim_time.hpp"
 #include "verbs_shim/server/lab.hpp"
 
 namespace simverbs::tools {
@@ -32,8 +36,10 @@ struct LabRequest {
 /// Everything of a running lab, in the order of its making.
 class LabSession {
   public:
-    /// Throws UserError (wrong parameters, capture folder) or std::runtime_error.
-    LabSession(const scenarios::LabSpec& spec, const LabRequest& request, server::LabObserver& observer);
+    /// `faults` act on the lab's links. Throws UserError (wrong parameters or faults, capture folder) or
+    /// std::runtime_error.
+    LabSession(const scenarios::LabSpec& spec, const LabRequest& request, server::LabObserver& observer,
+               std::span<const scenarios::AddressedFaultSpec> faults = {});
     ~LabSession();
     LabSession(const LabSession&) = delete;
     LabSession& operator=(const LabSession&) = delete;
@@ -43,6 +49,15 @@ class LabSession {
     void flush_captures();
     /// Captures are complete on disk after this.
     void close_captures();
+
+    /// Rings at this simulated time, instead of any earlier setting: whoever moves the lab then asks its owner at once
+    /// whether to stop (LabOwner::stop_requested). Between windows of the engine.
+    void set_alarm(sim::SimTime at);
+    /// When the alarm rang, once; nullopt if it has not.
+    [[nodiscard]] std::optional<sim::SimTime> take_alarm();
+
+    /// Every fault of every direction of the links, in the links' order.
+    [[nodiscard]] std::vector<link::FaultReport> fault_reports() const;
 
   private:
     struct Parts;

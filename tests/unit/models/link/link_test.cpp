@@ -173,6 +173,75 @@ TEST_F(LinkTest, WhileTheLinkIsDownNothingArrives) {
     EXPECT_EQ(cable->fault_reports()[0].fired, 2U);
 }
 
+TEST_F(LinkTest, APacketIsChosenByItsPsn) {
+    build({{.kind = FaultKind::Drop, .match = HeaderMatch{.psn = 2}}}, 5);
+    engine->run();
+    EXPECT_EQ(arrived_psns(), (std::vector<uint32_t>{0, 1, 3, 4}));
+    EXPECT_EQ(cable->fault_reports()[0].fired, 1U);
+}
+
+TEST_F(LinkTest, EveryMemberOfAMatchMustFit) {
+    const uint32_t opcode = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::WriteMiddle);
+    const uint32_t other = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::SendOnly);
+    build({{.kind = FaultKind::Drop, .match = HeaderMatch{.psn = 1, .opcode = other}, .path = "no such opcode"},
+           {.kind = FaultKind::Drop, .match = HeaderMatch{.dest_qp = 77}, .path = "no such QP"},
+           {.kind = FaultKind::Drop, .match = HeaderMatch{.psn = 3, .opcode = opcode}, .path = "fits"}},
+          0);
+    for (uint32_t psn = 0; psn < 5; ++psn) {
+        wire::Packet p;
+        p.arrival = SimTime::ns(100 + 100 * psn);
+        p.dest_qp = 5;
+        p.psn = psn;
+        p.opcode = opcode;
+        a->port().egress.channel->push(p);
+    }
+    engine->run();
+    EXPECT_EQ(arrived_psns(), (std::vector<uint32_t>{0, 1, 2, 4}));
+    for (const FaultReport& report : cable->fault_reports())
+        EXPECT_EQ(report.fired, report.path == "fits" ? 1U : 0U) << report.path;
+}
+
+TEST_F(LinkTest, TheNthMatchIsCountedAmongMatchesAlone) {
+    build({{.kind = FaultKind::Drop, .match = HeaderMatch{.dest_qp = 5, .nth = 2}}}, 0);
+    for (const auto& [qp, psn] : {std::pair{4U, 0U}, {5U, 1U}, {4U, 2U}, {5U, 3U}, {5U, 4U}}) {
+        wire::Packet p;
+        p.arrival = SimTime::ns(100 + 100 * psn);
+        p.dest_qp = qp;
+        p.psn = psn;
+        a->port().egress.channel->push(p);
+    }
+    engine->run();
+    EXPECT_EQ(arrived_psns(), (std::vector<uint32_t>{0, 1, 2, 4}));
+}
+
+TEST_F(LinkTest, MatchesBeforeTheFaultsTimeDoNotCount) {
+    // The packets' headers arrive at 57 ns and then every 86.56 ns.
+    build({{.kind = FaultKind::Drop, .match = HeaderMatch{.nth = 2}, .from = SimTime::ns(100)}}, 5);
+    engine->run();
+    EXPECT_EQ(arrived_psns(), (std::vector<uint32_t>{0, 1, 3, 4}));
+}
+
+TEST_F(LinkTest, AFaultActsOnNoMorePacketsThanItMay) {
+    build({{.kind = FaultKind::Drop, .every = 2, .most = 2}}, 10);
+    engine->run();
+    EXPECT_EQ(arrived_psns(), (std::vector<uint32_t>{0, 2, 4, 5, 6, 7, 8, 9}));
+    EXPECT_EQ(cable->fault_reports()[0].fired, 2U);
+}
+
+TEST_F(LinkTest, AFlappingLinkIsDownOnceAPeriod) {
+    // Arrivals: 57, 143.56, 230.12, 316.68, 403.24, 489.8, 576.36, 662.92 ns; down in [100, 200), [400, 500), not
+    // later.
+    build({{.kind = FaultKind::Down,
+            .from = SimTime::ns(100),
+            .until = SimTime::ns(600),
+            .period = SimTime::ns(300),
+            .down_time = SimTime::ns(100)}},
+          8);
+    engine->run();
+    EXPECT_EQ(arrived_psns(), (std::vector<uint32_t>{0, 2, 3, 6, 7}));
+    EXPECT_EQ(cable->fault_reports()[0].fired, 3U);
+}
+
 TEST_F(LinkTest, FaultsActAlikeInOneThreadAndInTwo) {
     std::vector<uint64_t> hashes;
     for (const unsigned threads : {1U, 2U}) {
