@@ -46,6 +46,8 @@ struct Job {
     run::RunResult result;
     std::vector<expect::ExpectationVerdict> verdicts;
     std::vector<std::string> write_errors;
+    std::string summary;  ///< for the terminal
+    int code = kSuccess;
 };
 
 /// "a=1,b=2 %" as a folder's name.
@@ -86,6 +88,49 @@ void execute(Job& job) {
     built.reset();
     job.verdicts = expect::evaluate(spec.expectations, job.result);
     job.write_errors = output::write_run_folder(job.folder, job.result, job.verdicts, spec.outputs).errors;
+    job.summary = output::summary_text(job.result, job.verdicts);
+    job.code = expect::all_passed(job.verdicts) ? kSuccess : kProgramFailed;
+}
+
+expect::ExpectationVerdict verdict_of(std::string name, bool passed, std::string sentence) {
+    expect::ExpectationVerdict v;
+    v.text = name;
+    v.name = std::move(name);
+    v.outcome = passed ? expect::Outcome::Passed : expect::Outcome::Failed;
+    v.sentence = std::move(sentence);
+    return v;
+}
+
+/// Programs on simulated hosts: a verdict for each of them and for whatever else the scenario claims.
+void execute_programs(Job& job) {
+    const ScenarioSpec& spec = *job.spec;
+    try {
+        const ProgramRun done = run_programs(spec);
+        job.result.scenario = spec.lab.name;
+        job.result.description = spec.lab.description;
+        job.result.run_name = spec.run_name;
+        job.result.settings = spec.settings;
+        job.result.seed = spec.lab.seed;
+        job.result.simulated_time = done.simulated_time;
+        job.result.faults = done.faults;
+        job.result.stuck_dump = done.stall_report;
+        if (done.ending == ProgramRunEnding::Stalled) job.result.ending = run::RunEnding::Stuck;
+        for (const ProgramOutcome& p : done.programs)
+            job.verdicts.push_back(
+                verdict_of(p.name, p.problem.empty(),
+                           p.problem.empty() ? p.name + " ended as expected" : p.name + ": " + p.problem));
+        for (const ExpectationOutcome& e : done.expectations)
+            job.verdicts.push_back(verdict_of(e.name, e.holds, e.text + ": " + e.found));
+        if (done.exit_code() != kSuccess && expect::all_passed(job.verdicts))
+            for (const std::string& failure : done.failures())
+                job.verdicts.push_back(verdict_of("run", false, failure));
+        job.summary = summary(spec, done);
+        job.code = done.exit_code();
+        job.write_errors =
+            output::write_run_folder(job.folder, job.result, job.verdicts, {.flows = false, .counters = false}).errors;
+    } catch (const UserError& error) {
+        job.problems = std::string("simverbs: ") + error.what() + "\n";
+    }
 }
 
 report::ReportRun for_report(const Job& job) {
@@ -100,28 +145,29 @@ report::ReportRun for_report(const Job& job) {
 void write_report(const fs::path& folder, std::span<Job> jobs, std::vector<std::string>& errors) {
     std::vector<report::ReportRun> runs;
     for (const Job& job : jobs)
-        if (job.problems.empty() && job.spec->outputs.report) runs.push_back(for_report(job));
+        if (job.problems.empty() && job.spec->programs.empty() && job.spec->outputs.report)
+            runs.push_back(for_report(job));
     if (runs.empty()) return;
     if (std::string error = output::write_file(folder / "report.html", report::render_report(runs)); !error.empty())
         errors.push_back(std::move(error));
 }
 
-/// Runs the jobs, `width` at a time; each file's summary is printed in order.
+/// Runs the jobs, `width` at a time, those with programs one by one before; summaries are printed in order.
 void execute_all(std::vector<Job>& jobs, unsigned width) {
     std::atomic<size_t> next{0};
     std::mutex printing;
     std::vector<bool> done(jobs.size(), false);
     size_t printed = 0;
+    for (size_t i = 0; i < jobs.size() && !stop_signal_seen(); ++i)
+        if (!jobs[i].spec->programs.empty()) execute_programs(jobs[i]);
     const auto work = [&] {
         for (size_t i = next++; i < jobs.size() && !stop_signal_seen(); i = next++) {
-            execute(jobs[i]);
+            if (jobs[i].spec->programs.empty()) execute(jobs[i]);
             const std::lock_guard lock(printing);
             done[i] = true;
             for (; printed < jobs.size() && done[printed]; ++printed) {
-                if (jobs[printed].problems.empty())
-                    std::cout << output::summary_text(jobs[printed].result, jobs[printed].verdicts) << std::flush;
-                else
-                    std::cerr << jobs[printed].problems;
+                std::cout << jobs[printed].summary << std::flush;
+                std::cerr << jobs[printed].problems;
             }
         }
     };
@@ -142,22 +188,10 @@ int verdict_code(const std::vector<Job>& jobs) {
     int code = kSuccess;
     for (const Job& job : jobs) {
         if (!job.problems.empty()) return kUsage;
+        if (code == kSuccess) code = job.code;
         if (!job.write_errors.empty()) code = kServerError;
-        if (code == kSuccess && !expect::all_passed(job.verdicts)) code = kProgramFailed;
     }
     return code;
-}
-
-/// The verdict goes to stdout; a user's mistake to stderr, so that the next scenario can still run.
-int run_with_programs(const ScenarioSpec& spec) {
-    try {
-        const ProgramRun result = run_programs(spec);
-        std::cout << summary(spec, result);
-        return result.exit_code();
-    } catch (const UserError& error) {
-        std::cerr << "simverbs: " << error.what() << '\n';
-        return kUsage;
-    }
 }
 
 }  // namespace
@@ -183,26 +217,10 @@ int run_scenarios(const RunOptions& options) {
     for (size_t f = 0; f < specs.size(); ++f) {
         for (ScenarioSpec& spec : specs[f]) {
             if (options.threads) spec.run.threads = *options.threads;
-<<<<<<< HEAD
             threads = std::max(threads, spec.run.threads);
             fs::path folder = out / folder_name(spec.lab.name);
             if (!spec.run_name.empty()) folder /= folder_name(spec.run_name);
-            jobs.push_back({&spec, f, folder, {}, {}, {}, {}});
-=======
-            if (!spec.programs.empty()) {
-                const int verdict = run_with_programs(spec);
-                if (code == kSuccess) code = verdict;
-                continue;
-            }
-            Job job{&spec, {}, {}};
-            execute(job);
-            if (!job.problems.empty()) {
-                std::cerr << job.problems;
-                code = kUsage;
-                continue;
-            }
-            std::cout << short_line(job.result);
->>>>>>> b-progs
+            jobs.push_back({&spec, f, folder, {}, {}, {}, {}, {}, kSuccess});
         }
     }
     const unsigned cores = std::max(std::thread::hardware_concurrency(), 1U);
