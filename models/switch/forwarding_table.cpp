@@ -25,14 +25,16 @@ void ForwardingTable::set_group(GroupId group, std::span<const PortIndex> ports)
 }
 
 void ForwardingTable::set_route(wire::LeafId leaf, GroupId group) {
-    SIM_CHECK(group < groups_.size(), group);
+    SIM_CHECK(group < groups_.size() || group == kAttached, group);
     if (leaf >= group_of_.size()) group_of_.resize(leaf + 1, 0);
     group_of_[leaf] = group;
 }
 
 std::span<const PortIndex> ForwardingTable::ports_of(wire::LeafId leaf) const noexcept {
-    if (leaf >= group_of_.size()) return {};
-    const Group& g = groups_[group_of_[leaf]];
+    const uint32_t index = place_of_ != nullptr && leaf < leaves_ ? place_of_[leaf] : leaf;
+    if (index >= group_of_.size()) return {};
+    if (group_of_[index] == kAttached) return places_->span_of(leaf);
+    const Group& g = groups_[group_of_[index]];
     return std::span(ports_).subspan(g.first, g.count);
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "models/wire/packet.hpp"
@@ -18,6 +20,14 @@ inline constexpr PortIndex kNoPort = 0xFFFFFFFF;
 /// Number of a next-hop group. Group 0 is empty: no route.
 using GroupId = uint16_t;
 
+/// Where leaves are attached, the same for all switches of a fabric: thousands of hosts share the routes of their place.
+struct LeafPlaces {
+    std::vector<uint16_t> place_of;  ///< by leaf: number of the switch that it is attached to, among those with leaves
+    std::vector<PortIndex> port_of;  ///< by leaf: the port there
+
+    [[nodiscard]] std::span<const PortIndex> span_of(wire::LeafId leaf) const noexcept { return {&port_of[leaf], 1}; }
+};
+
 /// Destinations map to next-hop groups; within a group the flow's hash chooses (ECMP). Groups can be changed while
 /// traffic flows (between windows): a dead link leaves its groups, the table itself stays.
 class ForwardingTable {
@@ -28,6 +38,14 @@ class ForwardingTable {
     /// A new group of ports, in the order given.
     GroupId add_group(std::span<const PortIndex> ports);
     void set_group(GroupId group, std::span<const PortIndex> ports);
+    /// Routes are by place from now on: set_route's numbers are places, and what is attached here is found by itself.
+    void share_places(std::shared_ptr<const LeafPlaces> places) {
+        places_ = std::move(places);
+        place_of_ = places_->place_of.data();
+        leaves_ = static_cast<uint32_t>(places_->place_of.size());
+    }
+    /// The place of this switch: its leaves are reached by their own ports.
+    void set_own_place(wire::LeafId place) { set_route(place, kAttached); }
     /// Sends packets for `leaf` to `group`.
     void set_route(wire::LeafId leaf, GroupId group);
     [[nodiscard]] std::span<const PortIndex> ports_of(wire::LeafId leaf) const noexcept;
@@ -41,9 +59,12 @@ class ForwardingTable {
     /// The port for a packet, kNoPort if there is no route. Depends only on destination and flow: a flow keeps its
     /// path, unless `salt` (of a packet or a flowlet) changes.
     [[nodiscard]] PortIndex route(const wire::Packet& packet, uint64_t salt = 0) const noexcept {
-        if (packet.dest >= group_of_.size()) [[unlikely]]
+        const uint32_t index = place_of_ != nullptr && packet.dest < leaves_ ? place_of_[packet.dest] : packet.dest;
+        if (index >= group_of_.size()) [[unlikely]]
             return kNoPort;
-        const Group& group = groups_[group_of_[packet.dest]];
+        const GroupId id = group_of_[index];
+        if (id == kAttached) return places_->port_of[packet.dest];
+        const Group& group = groups_[id];
         if (group.count <= 1) return group.count == 1 ? group.only : kNoPort;
         uint64_t flow = (uint64_t{packet.dest} << 16 | packet.flow_hash) + 1;
         if (salt != 0) flow ^= sim::mix64(salt);
@@ -52,15 +73,19 @@ class ForwardingTable {
     }
 
   private:
+    static constexpr GroupId kAttached = 0xFFFF;
     struct Group {
         uint32_t first = 0;  ///< in ports_
         uint32_t count = 0;
         PortIndex only = kNoPort;
     };
     uint64_t multiplier_;
+    const uint16_t* place_of_ = nullptr;
+    uint32_t leaves_ = 0;
     std::vector<GroupId> group_of_;
     std::vector<Group> groups_;
     std::vector<PortIndex> ports_;
+    std::shared_ptr<const LeafPlaces> places_;
 };
 
 }  // namespace simverbs::fabric

@@ -111,6 +111,14 @@ void Switch::fill_queue(LocalQueue& queue) {
                            sim::local_key(p.egress.busy_until - window_start_, EventPhase::Transmit, ports + i));
     }
     queue.build();
+    if (config_.balancing != LoadBalancing::Ecmp) return;
+    // What the first packets will push into, while there is time.
+    for (PortIndex i = 0; i < ports; ++i) {
+        const link::IngressPort& in = ports_[i].ingress;
+        if (queue.leaf(i) == sim::kNoEvent || in.faults != nullptr || in.channel->empty()) continue;
+        if (const PortIndex out = table_.route(in.channel->front()); out != kNoPort)
+            __builtin_prefetch(ports_[out].egress.channel);
+    }
 }
 
 HOT_INLINE SimTime Switch::ingress_event(const Port& port) const noexcept {

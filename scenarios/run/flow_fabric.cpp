@@ -241,25 +241,28 @@ void FlowFabric::set_faults(uint32_t link_index) {
 }
 
 void FlowFabric::route() {
+    auto places = std::make_shared<fabric::LeafPlaces>();
+    for (flow::HostIndex host = 0; host < nics_.size(); ++host) {
+        const uint32_t leaf = routes_.leaf_of_host[host];
+        SIM_CHECK(leaf != topologies::kNoLeaf && leaf < 0xFFFF, host, leaf);
+        places->place_of.push_back(static_cast<uint16_t>(leaf));
+        places->port_of.push_back(routes_.port_of_host[host]);
+    }
     for (size_t i = 0; i < switches_.size(); ++i) {
         const topologies::SwitchRoutes& routes = routes_.switches[i];
         fabric::ForwardingTable& table = switches_[i]->table();
+        table.share_places(places);
         std::vector<fabric::GroupId> groups;
         for (size_t g = 0; g < routes.groups(); ++g) {
             const auto ports = routes.group(g);
             groups.push_back(table.add_group(std::vector<fabric::PortIndex>(ports.begin(), ports.end())));
         }
-        for (flow::HostIndex host = 0; host < nics_.size(); ++host) {
-            const uint32_t leaf = routes_.leaf_of_host[host];
-            if (leaf == topologies::kNoLeaf) continue;
+        for (uint32_t leaf = 0; leaf < routes_.leaf_switches.size(); ++leaf) {
             const uint16_t group = routes.group_of_leaf[leaf];
-            if (group == topologies::kNoRoute) continue;
-            if (group == topologies::kHere) {
-                const fabric::PortIndex port = routes_.port_of_host[host];
-                table.set_route(host, table.add_group({&port, 1}));
-            } else {
-                table.set_route(host, groups[group]);
-            }
+            if (group == topologies::kHere)
+                table.set_own_place(leaf);
+            else if (group != topologies::kNoRoute)
+                table.set_route(leaf, groups[group]);
         }
     }
 }
