@@ -75,7 +75,7 @@ def a_fault_that_never_fires_fails_the_run():
     expect(run_text(PINGPONG + fault + "expectations:\n  - fault never never fired\n"), 0)
 
 
-def most_and_psn_choose_packets():
+def a_fault_acts_on_no_more_packets_than_it_may():
     fault = "faults:\n  - {name: f, link: h1, direction: a_to_b, corrupt: {every: 10, most: 3}}\nexpectations:\n"
     expect(run_text(PINGPONG + fault + "  - fault f fired 3 times\n"), 0)
 
@@ -125,7 +125,7 @@ def what_cannot_run_with_programs_is_said_all_at_once():
 
 CHECKS = [a_lost_packet_is_found_and_the_programs_end_right, a_dead_cable_ends_in_the_status_of_retries,
           a_lossy_cable_costs_bandwidth_alone, a_wrong_expectation_fails_the_run, a_fault_that_never_fires_fails_the_run,
-          most_and_psn_choose_packets, the_same_scenario_prints_the_same_bytes, a_timeout_is_simulated_and_ends_the_program,
+          a_fault_acts_on_no_more_packets_than_it_may, the_same_scenario_prints_the_same_bytes, a_timeout_is_simulated_and_ends_the_program,
           a_program_starts_when_the_one_before_is_ready, a_program_that_never_gets_ready_holds_up_the_next,
           a_stall_is_reported_long_before_the_timeout, a_killed_host_takes_its_programs_with_it,
           what_cannot_run_with_programs_is_said_all_at_once]

@@ -50,7 +50,7 @@ enum class ProgramRunEnding : uint8_t {
     Interrupted,  ///< Ctrl-C or SIGTERM
 };
 
-/// Plain data; the same scenario and seed give the same.
+/// Plain data; the same scenario and seed give the same (but for process numbers in the stall report).
 struct ProgramRun {
     ProgramRunEnding ending = ProgramRunEnding::Done;
     sim::SimTime simulated_time;  ///< at the end

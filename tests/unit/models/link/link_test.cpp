@@ -40,7 +40,7 @@ class Tap final : public PacketObserver {
 class LinkTest : public ::testing::Test {
   protected:
     void build(std::vector<LinkFault> faults, uint64_t packets, uint64_t seed = 1, unsigned threads = 1) {
-        cable.reset();
+        cable.reset();  // belongs to the engine of the build before
         engine.emplace(sim::EngineConfig{.threads = threads, .seed = seed});
         a = std::make_unique<test::TrafficNode>(
             test::TrafficConfig{.self = 1, .dest = 2, .packets = packets, .first = SimTime::ns(7)});
