@@ -48,11 +48,17 @@ class LinkRing {
         return n == 0 && !empty() ? mask_ + 1 : n;
     }
 
-    void push(const T& item) {
+    void push(const T& item) { push(item, item.*Time); }
+    /// Appends a copy of `item` with another time; the copy's other members may be changed until something else is
+    /// pushed. (A member that is written just before the whole is copied stalls the copy: write it afterwards.)
+    T& push(const T& item, SimTime time) {
         if (slots_[tail_].*Time != SimTime::max()) [[unlikely]]
             grow();
-        slots_[tail_] = item;
+        T& slot = slots_[tail_];
+        slot = item;
+        slot.*Time = time;
         tail_ = (tail_ + 1) & mask_;
+        return slot;
     }
     /// Removes the first item; there must be one.
     void pop() noexcept {
@@ -113,18 +119,18 @@ class alignas(64) Channel final : public ChannelBase {
 
     /// Sends `item`, whose time member says when it arrives: not before an earlier item's, at least latency() after
     /// now.
-    void push(const T& item) {
-        const SimTime t = item.*Time;
+    void push(const T& item) { push(item, item.*Time); }
+    /// The same with another time; see LinkRing::push.
+    T& push(const T& item, SimTime t) {
         SIM_CHECK(t >= last_ && t < SimTime::max(), t, last_);
         last_ = t;
-        if (activity_ == nullptr) [[unlikely]] {
-            push_slow(item);
-            return;
-        }
+        if (activity_ == nullptr) [[unlikely]]
+            return push_slow(item, t);
         SIM_CHECK(t >= activity_->earliest(), t, activity_->earliest());
-        ring_.push(item);
+        T& slot = ring_.push(item, t);
         activity_->wake_checked(consumer_, t);
         if constexpr (CallsAttention<T>) activity_->call_attention(consumer_);
+        return slot;
     }
 
     /// Arrival time of the first item, SimTime::max() if none.
@@ -149,18 +155,18 @@ class alignas(64) Channel final : public ChannelBase {
     };
 
     void bind(Activity* activity) override { activity_ = activity; }
-    void push_slow(const T& item) {
+    T& push_slow(const T& item, SimTime t) {
         Cold& c = *cold_;
-        if (consumer_ == kExternal) {
-            ring_.push(item);
-        } else if (c.producer == kExternal || !c.engine.running()) {
-            ring_.push(item);
-            c.engine.wake(consumer_, item.*Time);
+        if (consumer_ == kExternal) return ring_.push(item, t);
+        if (c.producer == kExternal || !c.engine.running()) {
+            c.engine.wake(consumer_, t);
             if constexpr (CallsAttention<T>) c.engine.call_attention(consumer_);
-        } else {
-            if (c.staged.empty()) c.engine.note_staged(*this, c.producer, consumer_);
-            c.staged.push_back(item);
+            return ring_.push(item, t);
         }
+        if (c.staged.empty()) c.engine.note_staged(*this, c.producer, consumer_);
+        c.staged.push_back(item);
+        c.staged.back().*Time = t;
+        return c.staged.back();
     }
     void drain(Activity& activity) override {
         for (const T& item : cold_->staged) {

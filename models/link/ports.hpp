@@ -39,14 +39,16 @@ struct EgressPort {
         return packet_bytes(layer, packet, vlan);
     }
 
-    /// Starts to send `packet` at `now`; the port must be idle. Sets packet.arrival. Returns when the tail has left.
-    sim::SimTime transmit(wire::Packet& packet, uint32_t wire_bytes, sim::SimTime now) {
+    /// Starts to send `packet` at `now`, which takes `hops` of its TTL; the port must be idle. Returns when the tail has
+    /// left.
+    [[gnu::always_inline]] sim::SimTime transmit(const wire::Packet& packet, uint32_t wire_bytes, sim::SimTime now,
+                                                 uint32_t hops = 0) {
         SIM_CHECK(busy_until <= now, busy_until, now);
         busy_until = now + byte_time.of(wire_bytes);
-        packet.arrival = now + latency;
+        wire::Packet& sent = channel->push(packet, now + latency);
+        sent.ttl -= hops;
         if (observer != nullptr) [[unlikely]]
-            observer->on_packet(now, packet, Direction::Out);
-        channel->push(packet);
+            observer->on_packet(now, sent, Direction::Out);
         return busy_until;
     }
 };

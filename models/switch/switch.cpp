@@ -162,7 +162,7 @@ HOT_INLINE void Switch::send(PortIndex index, Packet& packet, uint32_t bytes, Si
     port.tx_bytes += bytes;
     ++sent_;
     --inside_;
-    port.egress.transmit(packet, bytes, now);
+    port.egress.transmit(packet, bytes, now, 1);
 }
 
 void Switch::write_telemetry(PortIndex index, Packet& packet, SimTime now) {
@@ -187,9 +187,7 @@ void Switch::mark_if_congested(PortIndex index, Packet& packet, ByteCount queued
 
 HOT_INLINE void Switch::enqueue(PortIndex port, const Packet& packet, ByteCount frame, PortIndex in, SimTime now) {
     Queue& queue = queue_of(port, packet.priority);
-    Packet queued = packet;
-    queued.arrival = SimTime::ps((now.in_ps() << kIngressBits) | in);
-    queue.packets.push(queued);
+    queue.packets.push(packet, SimTime::ps((now.in_ps() << kIngressBits) | in));
     queue.bytes += frame;
     queue.max_bytes = std::max(queue.max_bytes, queue.bytes);
     buffered_ += frame;
@@ -298,7 +296,6 @@ void Switch::on_deliver(PortIndex port, SimTime now, LocalQueue& queue) {
         drop(packet, routed ? in.drops_ttl : in.drops_no_route);
         return schedule_ingress(port, now, queue);
     }
-    --packet.ttl;
     if (must_store(in, ports_[out])) {
         in.storing = packet;
         in.storing_for = out;
