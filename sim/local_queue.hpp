@@ -18,7 +18,7 @@ class LocalQueue {
     /// Makes room for `sources` leaves, all empty. Inner nodes are undefined until build().
     void reset(uint32_t sources) {
         SIM_CHECK(sources <= kMaxLocalSources, sources);
-        leaves_ = std::bit_ceil(std::max(sources, 2U));
+        leaves_ = std::max(sources, 2U);  // need not be a power of two: every inner node has its two children
         if (tree_.size() < 2 * leaves_) tree_.resize(2 * leaves_);
         std::fill_n(tree_.data() + leaves_, leaves_, kNoEvent);
     }

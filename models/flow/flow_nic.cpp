@@ -36,7 +36,7 @@ FlowNic::FlowNic(FlowNicConfig config, FlowTable& flows, wire::PacketPool* pool)
         r.src = f.src;
         r.src_qp = flows_.source_number(arriving[i]);
         r.priority = f.priority;
-        r.flow_hash = static_cast<uint16_t>(sim::mix64(uint64_t{arriving[i]} << 1 | 1) >> 48);
+        r.flow_hash = static_cast<uint16_t>(sim::mix64(flows_.identity(arriving[i]) << 1 | 1) >> 48);
     }
     if (config_.recovery == LossRecovery::SelectiveRepeat) beyond_.resize(arriving.size());
     slot_of_.assign(flows_.leaving(config_.host).size(), kNone);
@@ -54,6 +54,7 @@ void FlowNic::attach_port(const link::PortWiring& wiring) {
     credits_on_ = control_.out != nullptr && wiring.params.layer == link::LinkLayer::InfiniBand;
     if (credits_on_) credits_ = link::Credits(config_.vl_buffer);
     cc_listens_ = config_.cc->name() != "none";
+    if (ingress_.faults != nullptr) tails_ = std::make_unique<sim::LinkRing<Packet>>();
 }
 
 void FlowNic::begin() {
@@ -64,7 +65,9 @@ void FlowNic::begin() {
 
 SimTime FlowNic::next_arrival() const noexcept {
     const SimTime header = ingress_.next_time();
-    if (header == SimTime::max() || ingress_.faults != nullptr) return header;
+    if (tails_) [[unlikely]]
+        return std::min(header, tails_->head_time());
+    if (header == SimTime::max()) return header;
     return header + ingress_.byte_time.of(ingress_.bytes_of(ingress_.channel->front()));
 }
 
@@ -83,15 +86,17 @@ SimTime FlowNic::next_transmit() const noexcept {
 void FlowNic::run_window(SimTime end) {
     now_ = activity().window_start();
     if (control_.in != nullptr) find_next_control();
+    SimTime arrival = next_arrival();
+    timer_ = next_timer();
     for (;;) {
-        SimTime t = next_arrival();
+        SimTime t = arrival;
         What what = What::Deliver;
         if (next_control_ <= t) {
             t = next_control_;
             what = What::Control;
         }
-        if (const SimTime timer = next_timer(); timer < t) {
-            t = timer;
+        if (timer_ < t) {
+            t = timer_;
             what = What::Timer;
         }
         if (const SimTime transmit = next_transmit(); transmit < t) {
@@ -106,9 +111,11 @@ void FlowNic::run_window(SimTime end) {
                 break;
             case What::Deliver:
                 on_deliver(now_);
+                arrival = next_arrival();
                 break;
             case What::Timer:
                 on_timer(now_);
+                timer_ = next_timer();
                 break;
             case What::Transmit:
                 on_transmit(now_);
@@ -121,7 +128,10 @@ void FlowNic::run_window(SimTime end) {
 /// Wakes itself for what it has to do by itself after this window; channels wake it for headers only.
 void FlowNic::ask_to_run(SimTime end) {
     SimTime t = std::min(next_transmit(), next_control_);
-    if (const SimTime arrival = ingress_.next_time(); arrival < end) t = std::min(t, next_arrival());
+    if (tails_) [[unlikely]]
+        t = std::min(t, tails_->head_time());
+    else if (ingress_.next_time() < end)
+        t = std::min(t, next_arrival());
     if (t != SimTime::max()) activity().wake(id(), t);
     // Timers may be far away: one wake at a time is enough.
     const SimTime timer = next_timer();
@@ -136,10 +146,30 @@ SimTime FlowNic::next_event_time() const {
     return t;
 }
 
+/// Faults act on headers; what comes out of them has arrived when its tail is in, and tails come one after the other.
+bool FlowNic::take_with_faults(Packet& packet, SimTime now) {
+    if (tails_->head_time() <= now) {
+        packet = tails_->front();
+        tails_->pop();
+        return true;
+    }
+    if (ingress_.pop(packet, shard())) {
+        last_tail_ = std::max(now, last_tail_) + ingress_.byte_time.of(ingress_.bytes_of(packet));
+        packet.arrival = last_tail_;
+        tails_->push(packet);
+    } else if (credits_on_ && ingress_.faults->last_was_lost()) {
+        give_credits(packet, ingress_.bytes_of(packet), now);
+    }
+    return false;
+}
+
 void FlowNic::on_deliver(SimTime now) {
     Packet packet;
-    if (!ingress_.pop(packet, shard())) [[unlikely]]
-        return;
+    if (tails_) [[unlikely]] {
+        if (!take_with_faults(packet, now)) return;
+    } else {
+        (void)ingress_.pop(packet, shard());
+    }
     const uint32_t bytes = ingress_.bytes_of(packet);
     ++counters_.rx_packets;
     counters_.rx_bytes += bytes;
@@ -162,10 +192,7 @@ void FlowNic::on_timer(SimTime now) {
         const TimerEntry entry = paced_.front();
         std::pop_heap(paced_.begin(), paced_.end());
         paced_.pop_back();
-        Sender& s = senders_[entry.slot];
-        if (entry.generation != s.generation) continue;
-        s.queued = false;
-        make_ready(entry.slot, now);
+        if (entry.generation == senders_[entry.slot].generation) on_paced(entry.slot, now);
     }
     on_retransmission_timers(now);
 }
@@ -177,7 +204,7 @@ void FlowNic::on_transmit(SimTime now) {
     if ((control_mask_ >> priority) & 1) {
         auto& ring = *acks_[priority];
         Packet packet = ring.front();
-        if (credits_on_ && !has_credits(packet, egress_.bytes_of(packet))) [[unlikely]]
+        if (credits_on_ && !has_credits(packet.priority, egress_.bytes_of(packet))) [[unlikely]]
             return;
         ring.pop();
         if (ring.empty()) control_mask_ &= ~(1U << priority);
@@ -185,11 +212,8 @@ void FlowNic::on_transmit(SimTime now) {
     }
     ReadyList& list = ready_[priority];
     const uint32_t slot = list.head;
-    if (credits_on_) [[unlikely]] {
-        Packet full;
-        full.priority = priority & 0xF;
-        if (!has_credits(full, config_.paths->facts(config_.host, senders_[slot].dest).packet_bytes)) return;
-    }
+    if (credits_on_ && !has_credits(priority, path_facts_[slot].packet_bytes)) [[unlikely]]
+        return;
     list.head = senders_[slot].link;
     if (list.head == kNone) ready_mask_ &= ~(1U << priority);
     senders_[slot].queued = false;
@@ -210,12 +234,9 @@ sim::BitRate FlowNic::rate_of(FlowIndex flow) const {
     return slot == kNone ? sim::BitRate() : senders_[slot].control.rate;
 }
 
-sim::ByteCount FlowNic::acknowledged_bytes(FlowIndex flow) const {
-    const uint32_t slot = slot_of_[flows_.source_number(flow)];
-    const FlowSpec& f = flows_.spec(flow);
-    if (slot != kNone)
-        return std::min<sim::ByteCount>(sim::ByteCount{senders_[slot].una} * config_.payload_bytes, f.bytes);
-    return flows_.result(flow).status == FlowStatus::Success ? f.bytes : 0;
+sim::ByteCount FlowNic::bytes_received(FlowIndex flow) const {
+    const Receiver& r = receivers_[flows_.destination_number(flow)];
+    return std::min(sim::ByteCount{r.expected} * config_.payload_bytes, flows_.spec(flow).bytes);
 }
 
 void FlowNic::describe(std::string& out, size_t most) const {
@@ -242,7 +263,9 @@ void FlowNic::describe(std::string& out, size_t most) const {
 size_t FlowNic::memory() const noexcept {
     const auto bytes = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
     size_t sum = sizeof *this + bytes(senders_) + bytes(receivers_) + bytes(slot_of_) + bytes(paced_) + bytes(timers_) +
-                 bytes(cc_states_) + bytes(path_facts_) + bytes(free_) + bytes(beyond_);
+                 bytes(cc_states_) + bytes(path_facts_) + bytes(free_) + bytes(beyond_) + bytes(sacked_);
+    for (const auto& bits : beyond_) sum += bytes(bits);
+    for (const auto& bits : sacked_) sum += bytes(bits);
     for (const auto& ring : acks_)
         if (ring) sum += sizeof *ring + ring->capacity() * sizeof(Packet);
     return sum;

@@ -1,6 +1,7 @@
 // The NIC of a host whose traffic is flows: RC WRITEs without rings, completions or payload (models/flow).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -90,10 +91,10 @@ class FlowNic final : public sim::Node {
     [[nodiscard]] uint32_t stopped_priorities() const noexcept { return egress_.blocked & backlog(); }
     /// Rate that congestion control gives a flow now; zero if it is not under way.
     [[nodiscard]] sim::BitRate rate_of(FlowIndex flow) const;
-    /// Payload of one of this host's flows that has been acknowledged.
-    [[nodiscard]] sim::ByteCount acknowledged_bytes(FlowIndex flow) const;
     /// When the next flow of this host begins by itself, max() if none.
     [[nodiscard]] sim::SimTime next_start() const noexcept { return next_start_time_; }
+    /// Payload that has arrived here of the whole packets before the first that is missing.
+    [[nodiscard]] sim::ByteCount bytes_received(FlowIndex flow) const;
     /// One line for each flow under way (at most `most`): what it waits for.
     void describe(std::string& out, size_t most) const;
     /// Bytes that this NIC takes, rings included.
@@ -121,14 +122,18 @@ class FlowNic final : public sim::Node {
         bool queued = false;     ///< in a ready list, or paced
         bool timer_set = false;  ///< in the heap of retransmission timers
         bool in_use = false;
+        uint32_t paced_bytes = 0;  ///< of the last packet, on the wire
 
         cc::Control control;
         sim::SimTime deadline;                          ///< of the retransmission timer
         int64_t window_bytes = cc::Control::kNoWindow;  ///< FlowNicConfig's
+        sim::SimTime
+            paced_from;  ///< next_time is this and the time of the last packet at the rate of congestion control
         uint32_t generation = 0;
-        uint32_t recovery_to = 0;      ///< selective repeat: lost packets before this are being sent again
-        std::vector<uint64_t> sacked;  ///< selective repeat: bit i: packet una_base + i has arrived
+        uint32_t recovery_to = 0;  ///< selective repeat: what is missing before this is lost …
+        uint32_t resend_from = 0;  ///< … and what lies before this has been sent again
     };
+    static_assert(sizeof(Sender) == 128);
     struct Receiver {
         uint32_t expected = 0;
         uint32_t packets = 0;
@@ -155,9 +160,11 @@ class FlowNic final : public sim::Node {
     // flow_nic.cpp
     [[nodiscard]] sim::SimTime next_arrival() const noexcept;
     [[nodiscard]] sim::SimTime next_timer() const noexcept;
+    void note_timer(sim::SimTime t) noexcept { timer_ = std::min(timer_, t); }
     [[nodiscard]] sim::SimTime next_transmit() const noexcept;
     [[nodiscard]] uint32_t backlog() const noexcept { return ready_mask_ | control_mask_; }
     void on_deliver(sim::SimTime now);
+    [[nodiscard]] bool take_with_faults(wire::Packet& packet, sim::SimTime now);
     void on_timer(sim::SimTime now);
     void on_transmit(sim::SimTime now);
     void emit(wire::Packet& packet, sim::SimTime now);
@@ -166,12 +173,13 @@ class FlowNic final : public sim::Node {
     void find_next_control();
     void run_control();
     void on_pause(const link::FlowControlFrame& frame);
-    [[nodiscard]] bool has_credits(const wire::Packet& packet, uint32_t bytes);
+    [[nodiscard]] bool has_credits(uint32_t vl, uint32_t bytes);
     void give_credits(const wire::Packet& packet, uint32_t bytes, sim::SimTime now);
     void send_control(link::FlowControlFrame frame, sim::SimTime now);
     // flow_requester.cpp
     void start_flow(FlowIndex flow, sim::SimTime now);
     void start_due_flows(sim::SimTime now);
+    void release_dependents(FlowIndex flow, sim::SimTime now);
     void make_ready(uint32_t slot, sim::SimTime now);
     void push_ready(uint32_t slot);
     [[nodiscard]] bool may_send(const Sender& s) const noexcept;
@@ -180,11 +188,17 @@ class FlowNic final : public sim::Node {
     }
     void send_data(uint32_t slot, sim::SimTime now);
     void build_data(Sender& s, uint32_t number, sim::SimTime now, wire::Packet& packet);
-    uint32_t next_packet(Sender& s) const;
+    uint32_t next_packet(Sender& s) const {
+        return config_.recovery == LossRecovery::GoBackN || s.next >= s.highest ? s.next : next_missing(s);
+    }
+    uint32_t next_missing(Sender& s) const;
+    [[nodiscard]] bool sacked(const Sender& s, uint32_t number) const;
     void pace(Sender& s, uint32_t wire_bytes, sim::SimTime now);
+    void on_paced(uint32_t slot, sim::SimTime now);
     void on_ack(wire::Packet& packet, sim::SimTime now);
     void on_cnp(const wire::Packet& packet, sim::SimTime now);
     void acknowledge(Sender& s, uint32_t upto);
+    void on_nak(Sender& s, uint32_t slot, const wire::Packet& nak);
     void set_deadline(uint32_t slot, sim::SimTime now);
     void on_retransmission_timers(sim::SimTime now);
     void on_timeout(uint32_t slot, sim::SimTime now);
@@ -205,6 +219,7 @@ class FlowNic final : public sim::Node {
     FlowTable& flows_;
     wire::PacketPool* pool_;
     sim::SimTime now_;
+    sim::SimTime timer_;         ///< earliest of all timers, or before
     uint32_t ready_mask_ = 0;    ///< priorities with a ready requester
     uint32_t control_mask_ = 0;  ///< priorities with an acknowledgement or a CNP to send
     bool cc_listens_ = false;    ///< the algorithm is more than none
@@ -236,8 +251,12 @@ class FlowNic final : public sim::Node {
     sim::SimTime next_control_ = sim::SimTime::max();
     sim::SimTime paused_until_[pfc::kPriorities];
     sim::SimTime paused_since_[pfc::kPriorities];
-    // Selective repeat: what has arrived beyond the expected packet, by responder.
+    // Selective repeat: bit i: packet i has arrived, though not all before it; by responder, by requester's slot.
     std::vector<std::vector<uint64_t>> beyond_;
+    std::vector<std::vector<uint64_t>> sacked_;
+    // Links with faults: packets whose tail is still coming in.
+    std::unique_ptr<sim::LinkRing<wire::Packet>> tails_;
+    sim::SimTime last_tail_;
 };
 
 }  // namespace simverbs::flow

@@ -64,9 +64,9 @@ void FlowNic::on_pause(const link::FlowControlFrame& frame) {
 }
 
 /// Blocks the VL when its credits do not suffice; the next credit frame opens it.
-bool FlowNic::has_credits(const wire::Packet& packet, uint32_t bytes) {
-    if (credits_.may_send(packet.priority, bytes)) return true;
-    egress_.blocked |= static_cast<uint16_t>(1U << packet.priority);
+bool FlowNic::has_credits(uint32_t vl, uint32_t bytes) {
+    if (credits_.may_send(vl, bytes)) return true;
+    egress_.blocked |= static_cast<uint16_t>(1U << vl);
     return false;
 }
 

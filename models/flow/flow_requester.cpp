@@ -22,10 +22,6 @@ constexpr uint8_t kHops = 64;
 /// Time stamps travel in the 24 bits of an MSN, in ns.
 constexpr int64_t kStampModulus = int64_t{1} << 24;
 
-bool bit(const std::vector<uint64_t>& bits, uint32_t i) {
-    return i / 64 < bits.size() && ((bits[i / 64] >> (i % 64)) & 1) != 0;
-}
-
 uint8_t opcode_of(uint32_t number, uint32_t packets) {
     using wire::BaseOpcode;
     const bool first = number == 0;
@@ -46,12 +42,20 @@ void FlowNic::start_due_flows(SimTime now) {
     }
 }
 
+/// What waited for `flow` and for nothing else starts, unless its time is still to come (start_due_flows).
+void FlowNic::release_dependents(FlowIndex flow, SimTime now) {
+    flows_.release_dependents(flow, config_.host, [&](FlowIndex after) {
+        if (flows_.spec(after).start < next_start_time_) start_flow(after, now);
+    });
+}
+
 void FlowNic::start_flow(FlowIndex flow, SimTime now) {
     if (free_.empty()) {
         free_.push_back(static_cast<uint32_t>(senders_.size()));
         senders_.emplace_back();
         path_facts_.emplace_back();
         cc_states_.resize(senders_.size() * cc_words_);
+        if (config_.recovery == LossRecovery::SelectiveRepeat) sacked_.emplace_back();
     }
     const uint32_t slot = free_.back();
     free_.pop_back();
@@ -64,7 +68,7 @@ void FlowNic::start_flow(FlowIndex flow, SimTime now) {
     s.flow = flow;
     s.dest = f.dst;
     s.dest_qp = flows_.destination_number(flow);
-    s.flow_hash = static_cast<uint16_t>(sim::mix64(uint64_t{flow} << 1) >> 48);
+    s.flow_hash = static_cast<uint16_t>(sim::mix64(flows_.identity(flow) << 1) >> 48);
     s.priority = f.priority;
     const sim::ByteCount bytes = std::max<sim::ByteCount>(f.bytes, 0);
     s.packets =
@@ -84,13 +88,17 @@ void FlowNic::start_flow(FlowIndex flow, SimTime now) {
     make_ready(slot, now);
 }
 
-/// The next packet that is worth sending, s.packets if there is none.
-uint32_t FlowNic::next_packet(Sender& s) const {
-    if (config_.recovery == LossRecovery::GoBackN || s.next >= s.highest) return s.next;
+/// Selective repeat, behind what was sent before: the next packet that is worth sending again.
+uint32_t FlowNic::next_missing(Sender& s) const {
     // Lost is what is missing before something that has arrived; of what comes after, nothing is known yet.
-    while (s.next < s.recovery_to && bit(s.sacked, s.next)) ++s.next;
+    while (s.next < s.recovery_to && sacked(s, s.next)) ++s.next;
     if (s.next >= s.recovery_to) s.next = s.highest;
     return s.next;
+}
+
+bool FlowNic::sacked(const Sender& s, uint32_t number) const {
+    const auto& bits = sacked_[static_cast<size_t>(&s - senders_.data())];
+    return number / 64 < bits.size() && ((bits[number / 64] >> (number % 64)) & 1) != 0;
 }
 
 bool FlowNic::may_send(const Sender& s) const noexcept {
@@ -122,8 +130,23 @@ void FlowNic::make_ready(uint32_t slot, SimTime now) {
     if (!may_send(s)) return;
     if (s.next_time <= now) return push_ready(slot);
     s.queued = true;
-    paced_.push_back({s.next_time, slot, s.generation});
+    // A rate that rises meanwhile shortens the wait.
+    const SimTime update = s.control.next_update > now ? s.control.next_update : SimTime::max();
+    note_timer(std::min(s.next_time, update));
+    paced_.push_back({std::min(s.next_time, update), slot, s.generation});
     std::push_heap(paced_.begin(), paced_.end());
+}
+
+/// A paced requester's time has come, or its rate may have changed.
+void FlowNic::on_paced(uint32_t slot, SimTime now) {
+    Sender& s = senders_[slot];
+    s.queued = false;
+    if (s.next_time > now) {
+        update_by_time(s, slot, now);
+        const SimTime by_rate = s.control.rate < rate_ ? s.paced_from + s.control.rate.time_for(s.paced_bytes) : now;
+        s.next_time = std::max(by_rate, now);  // it was its rate that made it wait: nothing is caught up
+    }
+    make_ready(slot, now);
 }
 
 void FlowNic::build_data(Sender& s, uint32_t number, SimTime now, Packet& packet) {
@@ -154,6 +177,7 @@ void FlowNic::send_data(uint32_t slot, SimTime now) {
     if (number < s.highest) {
         ++counters_.retransmitted;
         ++flows_.result(s.flow).retransmitted;
+        s.resend_from = number + 1;
     }
     s.next = number + 1;
     s.highest = std::max(s.highest, s.next);
@@ -185,7 +209,9 @@ void FlowNic::pace(Sender& s, uint32_t wire_bytes, SimTime now) {
         return;
     }
     const SimTime interval = s.control.rate.time_for(wire_bytes);
-    s.next_time = std::max(s.next_time, now - interval) + interval;
+    s.paced_from = std::max(s.next_time, now - interval);
+    s.paced_bytes = wire_bytes;
+    s.next_time = s.paced_from + interval;
 }
 
 void FlowNic::set_deadline(uint32_t slot, SimTime now) {
@@ -193,6 +219,7 @@ void FlowNic::set_deadline(uint32_t slot, SimTime now) {
     s.deadline = now + config_.retransmission_timeout;
     if (s.timer_set) return;
     s.timer_set = true;
+    note_timer(s.deadline);
     timers_.push_back({s.deadline, slot, s.generation});
     std::push_heap(timers_.begin(), timers_.end());
 }
@@ -205,7 +232,8 @@ void FlowNic::on_retransmission_timers(SimTime now) {
         Sender& s = senders_[entry.slot];
         if (entry.generation != s.generation) continue;
         s.timer_set = false;
-        if (s.una == s.highest) continue;  // nothing is outstanding
+        // Nothing is outstanding, or it waits to be sent again: that sets a deadline.
+        if (s.una == s.highest || s.next == s.una) continue;
         if (s.deadline <= now) {
             on_timeout(entry.slot, now);
         } else {
@@ -222,7 +250,7 @@ void FlowNic::on_timeout(uint32_t slot, SimTime now) {
     ++flows_.result(s.flow).timeouts;
     if (s.retries >= config_.retry_cnt) return finish(slot, FlowStatus::RetryExceeded, now);
     ++s.retries;
-    s.next = s.una;
+    s.next = s.resend_from = s.una;
     s.recovery_to = s.highest;
     if (cc_listens_) config_.cc->on_timeout(cc_state(slot), path_facts_[slot], now, s.control);
     set_deadline(slot, now);
@@ -234,6 +262,29 @@ void FlowNic::acknowledge(Sender& s, uint32_t upto) {
     s.una = upto;
     s.retries = 0;
     s.next = std::max(s.next, upto);  // after a timeout an ACK can pass what was rolled back
+}
+
+/// Selective repeat: a NAK names a packet that has arrived, so what is missing before it is lost; or (trimmed) one that
+/// has lost its payload. Each is sent again once; if that is lost as well, the timer finds out.
+void FlowNic::on_nak(Sender& s, uint32_t slot, const Packet& nak) {
+    if (config_.recovery == LossRecovery::GoBackN) {
+        s.next = s.una;
+        return;
+    }
+    const int32_t beyond = Psn::distance(Psn(s.una), Psn(nak.aeth_msn));
+    const uint32_t named = s.una + static_cast<uint32_t>(std::max(beyond, 0));
+    if (beyond < 0 || named >= s.highest) return;
+    if ((nak.flags & wire::kTrimmed) != 0) {
+        s.resend_from = std::min(s.resend_from, named);
+        s.recovery_to = std::max(s.recovery_to, named + 1);
+    } else {
+        auto& bits = sacked_[slot];
+        if (bits.empty()) bits.resize(s.packets / 64 + 1, 0);
+        bits[named / 64] |= uint64_t{1} << (named % 64);
+        s.recovery_to = std::max(s.recovery_to, named);
+    }
+    const uint32_t from = std::max(s.una, s.resend_from);
+    if (from < s.recovery_to) s.next = std::min(s.next, from);
 }
 
 void FlowNic::on_ack(Packet& packet, SimTime now) {
@@ -250,18 +301,7 @@ void FlowNic::on_ack(Packet& packet, SimTime now) {
                 s.deadline = now + config_.retransmission_timeout;
             }
             if (nak) ++flows_.result(s.flow).naks;
-            if (nak && ahead >= 0) {
-                if (config_.recovery == LossRecovery::GoBackN) {
-                    s.next = s.una;
-                } else {
-                    const auto arrived =
-                        s.una + static_cast<uint32_t>(std::max(Psn::distance(Psn(s.una), Psn(packet.aeth_msn)), 0));
-                    if (s.sacked.empty()) s.sacked.resize(s.packets / 64 + 1, 0);
-                    if (arrived < s.highest) s.sacked[arrived / 64] |= uint64_t{1} << (arrived % 64);
-                    if (s.una >= s.recovery_to) s.next = s.una;  // else they are being sent again already
-                    s.recovery_to = std::max(s.recovery_to, arrived);
-                }
-            }
+            if (nak && ahead >= 0) on_nak(s, slot, packet);
             if (cc_listens_) {
                 cc::Ack ack;
                 ack.now = now;
@@ -316,13 +356,11 @@ void FlowNic::finish(uint32_t slot, FlowStatus status, SimTime now) {
     ++s.generation;
     s.in_use = false;
     s.queued = false;
+    if (!sacked_.empty()) std::vector<uint64_t>().swap(sacked_[slot]);
     free_.push_back(slot);
     ++ended_;
     ++progress_;
-    if (status != FlowStatus::Success) return;
-    flows_.release_dependents(flow, config_.host, [&](FlowIndex after) {
-        if (flows_.spec(after).start <= now) start_flow(after, now);
-    });
+    if (status == FlowStatus::Success) release_dependents(flow, now);
 }
 
 }  // namespace simverbs::flow

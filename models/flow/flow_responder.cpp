@@ -51,9 +51,7 @@ void FlowNic::accept_in_order(Receiver& r, uint32_t qp, const Packet& packet, Si
     if (!beyond_.empty()) std::vector<uint64_t>().swap(beyond_[qp]);
     const FlowIndex flow = flows_.arriving(config_.host)[qp];
     flows_.result(flow).received = now;
-    flows_.release_dependents(flow, config_.host, [&](FlowIndex after) {
-        if (flows_.spec(after).start <= now) start_flow(after, now);
-    });
+    release_dependents(flow, now);
 }
 
 /// Ahead: one NAK, then silence until the requester is back (go-back-N), or word of each packet that has arrived
@@ -93,6 +91,7 @@ void FlowNic::send_ack(Receiver& r, Packet& data, uint8_t syndrome, uint32_t psn
     ack.aeth_syndrome = syndrome;
     ack.aeth_msn = syndrome == kPsnNak ? uint32_t{data.psn} : uint32_t{data.aeth_msn};
     if (needs_.ecn_echo && (data.flags & wire::kFecn) != 0) ack.flags |= wire::kBecn;
+    ack.flags |= data.flags & wire::kTrimmed;
     ack.flow_hash = r.flow_hash;
     if (data.extra != wire::kNoExtra) {
         ack.extra = data.extra;

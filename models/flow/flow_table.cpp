@@ -44,6 +44,11 @@ FlowTable::FlowTable(FlowPlan plan, uint32_t hosts) : plan_(std::move(plan)), re
         destination_number_[i] = next_in[f.dst] - arriving_at_[f.dst];
         arriving_[next_in[f.dst]++] = i;
     }
+    for (const std::string& name : plan_.groups) group_ids_.push_back(sim::component_id(name));
+    number_in_group_.resize(flows);
+    std::vector<uint32_t> so_far(plan_.groups.size(), 0);
+    for (FlowIndex i = 0; i < flows; ++i)
+        if (plan_.flows[i].group < so_far.size()) number_in_group_[i] = so_far[plan_.flows[i].group]++;
     if (plan_.dependencies.empty()) return;
     pending_.resize(flows, 0);
     std::vector<uint32_t> counts(flows, 0);
@@ -63,8 +68,9 @@ FlowTable::FlowTable(FlowPlan plan, uint32_t hosts) : plan_(std::move(plan)), re
 size_t FlowTable::memory() const noexcept {
     const auto bytes = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
     return bytes(plan_.flows) + bytes(plan_.dependencies) + bytes(results_) + bytes(source_number_) +
-           bytes(destination_number_) + bytes(leaving_) + bytes(arriving_) + bytes(leaving_at_) + bytes(arriving_at_) +
-           bytes(pending_) + bytes(dependents_) + bytes(dependents_at_);
+           bytes(destination_number_) + bytes(group_ids_) + bytes(number_in_group_) + bytes(leaving_) +
+           bytes(arriving_) + bytes(leaving_at_) + bytes(arriving_at_) + bytes(pending_) + bytes(dependents_) +
+           bytes(dependents_at_);
 }
 
 }  // namespace simverbs::flow

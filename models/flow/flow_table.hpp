@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/flow/flow_plan.hpp"
+#include "sim/rng.hpp"
 #include "sim/sim_time.hpp"
 
 namespace simverbs::flow {
@@ -53,6 +54,11 @@ class FlowTable {
     [[nodiscard]] std::span<const FlowIndex> arriving(HostIndex host) const noexcept {
         return part(arriving_, arriving_at_, host);
     }
+    /// What keys the flow's hashes: its group's name and its number there, so that other workloads change nothing.
+    [[nodiscard]] uint64_t identity(FlowIndex flow) const noexcept {
+        const uint32_t group = plan_.flows[flow].group;
+        return group < group_ids_.size() ? sim::mix64(group_ids_[group] ^ number_in_group_[flow]) : flow;
+    }
     /// Does the flow wait for others still?
     [[nodiscard]] bool waits(FlowIndex flow) const noexcept { return !pending_.empty() && pending_[flow] != 0; }
 
@@ -78,6 +84,8 @@ class FlowTable {
     FlowPlan plan_;
     std::vector<FlowResult> results_;
     std::vector<uint32_t> source_number_, destination_number_;
+    std::vector<uint64_t> group_ids_;
+    std::vector<uint32_t> number_in_group_;
     std::vector<FlowIndex> leaving_, arriving_;
     std::vector<uint32_t> leaving_at_, arriving_at_;  ///< by host: where its part begins
     std::vector<uint32_t> pending_;                   ///< by flow: how many it waits for; empty if none does

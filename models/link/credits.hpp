@@ -19,8 +19,11 @@ inline constexpr uint32_t kMaxCredits = kCreditModulus / 2;
 inline constexpr uint32_t kManagementVl = 15;  ///< takes no credits
 inline constexpr uint32_t kCreditFrameBytes = 8;
 inline constexpr uint32_t kVls = 16;
-/// Credits are told to the peer when they have grown by this part of a VL's buffer.
+/// Credits are told to the peer when they have grown by this part of a VL's buffer …
 inline constexpr uint32_t kAdvertisedParts = 8;
+/// … or by less, where the buffer has so little room beside a largest packet (4096 bytes and headers) that the peer
+/// could wait for the rest for ever. (Real ports send flow control packets every so often.)
+inline constexpr uint32_t kLargestPacketBlocks = 66;
 
 [[nodiscard]] constexpr uint32_t credit_blocks(uint32_t bytes) noexcept {
     return static_cast<uint32_t>((bytes + kCreditBytes - 1) / kCreditBytes);
@@ -41,6 +44,8 @@ class Credits {
     explicit Credits(sim::ByteCount vl_buffer) : blocks_(static_cast<uint32_t>(vl_buffer / kCreditBytes)) {
         SIM_CHECK(blocks_ <= kMaxCredits, blocks_);
         for (Vl& vl : vls_) vl.fccl = vl.advertised = blocks_;
+        const uint32_t beside = blocks_ > kLargestPacketBlocks ? blocks_ - kLargestPacketBlocks : 0;
+        step_ = std::max(std::min(blocks_ / kAdvertisedParts, beside), 1U);
     }
 
     [[nodiscard]] bool may_send(uint32_t vl, uint32_t bytes) const noexcept {
@@ -65,7 +70,7 @@ class Credits {
         v.used -= credit_blocks(bytes);
         if (vl == kManagementVl) return std::nullopt;
         const uint32_t limit = v.abr + blocks_ - v.used;
-        if (limit - v.advertised < std::max(blocks_ / kAdvertisedParts, 1U)) return std::nullopt;
+        if (limit - v.advertised < step_) return std::nullopt;
         v.advertised = limit;
         return limit % kCreditModulus;
     }
@@ -80,6 +85,7 @@ class Credits {
     };
     std::array<Vl, kVls> vls_{};
     uint32_t blocks_ = 0;
+    uint32_t step_ = 1;  ///< growth that is worth a frame
 };
 
 }  // namespace simverbs::link

@@ -46,6 +46,7 @@ bool LinkFaults::hits(size_t fault, sim::SimTime now) const noexcept {
 }
 
 bool LinkFaults::pop(PacketChannel& channel, wire::Packet& packet, wire::PacketPool* pool, unsigned shard) {
+    last_was_lost_ = false;
     if (held_.next_time() <= channel.head_time()) {
         SIM_CHECK(!held_.empty());
         const sim::SimTime now = held_.next_time();
@@ -75,6 +76,7 @@ bool LinkFaults::apply(wire::Packet& packet, PacketChannel& channel, wire::Packe
             case FaultKind::Drop:
             case FaultKind::Down:
                 ++lost_;
+                last_was_lost_ = true;
                 if (pool != nullptr) pool->release(shard, packet);
                 return false;
             case FaultKind::Corrupt:

@@ -61,6 +61,8 @@ class LinkFaults {
     /// Packets seen, packets lost in drops and down times.
     [[nodiscard]] uint64_t seen() const noexcept { return seen_; }
     [[nodiscard]] uint64_t lost() const noexcept { return lost_; }
+    /// Did the last pop() lose its packet for good? Receivers with credits then give back what its sender spent.
+    [[nodiscard]] bool last_was_lost() const noexcept { return last_was_lost_; }
     /// Packets held back now, and copies made so far (for conservation checks).
     [[nodiscard]] uint64_t held() const noexcept { return held_.size(); }
     [[nodiscard]] uint64_t duplicated() const noexcept { return duplicated_; }
@@ -83,6 +85,7 @@ class LinkFaults {
     uint64_t waiting_for_others_ = 0;
     uint64_t seen_ = 0;
     uint64_t lost_ = 0;
+    bool last_was_lost_ = false;
     uint64_t duplicated_ = 0;
 };
 

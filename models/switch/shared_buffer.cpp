@@ -1,8 +1,18 @@
 #include "models/switch/shared_buffer.hpp"
 
+#include <bit>
 #include <utility>
 
 namespace simverbs::fabric {
+
+/// The shared part is what reserves and headrooms leave, whether or not they are used.
+SharedBuffer::SharedBuffer(const BufferConfig& config, uint32_t ports, uint16_t priorities)
+    : config_(config), ports_(ports), shared_total_(config.total) {
+    if (config_.total >= BufferConfig::kUnlimited) return;
+    const sim::ByteCount with_headroom = std::popcount(static_cast<uint16_t>(config_.lossless & priorities));
+    const sim::ByteCount with_reserve = std::popcount(priorities);
+    shared_total_ -= ports_ * (with_headroom * config_.headroom + with_reserve * config_.reserve);
+}
 
 void SharedBuffer::set_alpha(uint32_t port, double alpha) {
     if (alphas_.empty()) alphas_.assign(ports_, config_.alpha);
@@ -16,15 +26,6 @@ void SharedBuffer::add_priority(uint32_t priority) {
         for (size_t d = 0; d < before; ++d) wider[port * (before + 1) + d] = ingress_[port * before + d];
     ingress_ = std::move(wider);
     priorities_.push_back(priority);
-}
-
-/// The shared part is what the reserves and headrooms of all configured priorities leave, whether or not they are used.
-void SharedBuffer::recompute() {
-    shared_total_ = config_.total;
-    if (config_.total >= BufferConfig::kUnlimited) return;
-    const auto lossless_priorities = static_cast<sim::ByteCount>(__builtin_popcount(config_.lossless));
-    const auto reserved_priorities = std::max<sim::ByteCount>(lossless_priorities, 1);
-    shared_total_ -= ports_ * (lossless_priorities * config_.headroom + reserved_priorities * config_.reserve);
 }
 
 Admission SharedBuffer::admit(uint32_t port, uint32_t dense, sim::ByteCount bytes) {
@@ -76,6 +77,7 @@ void SharedBuffer::check() const {
         shared += shared_part(in.used);
     }
     SIM_CHECK(used == used_ && shared == shared_used_, used, used_, shared, shared_used_);
+    SIM_CHECK(shared_used_ <= shared_total_ && max_used_ <= config_.total, shared_used_, shared_total_, max_used_);
 }
 
 }  // namespace simverbs::fabric

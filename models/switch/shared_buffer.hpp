@@ -32,7 +32,8 @@ enum class Admission : uint8_t { Accept, AcceptAndPause, DropFull, DropHeadroom 
 class SharedBuffer {
   public:
     SharedBuffer() = default;
-    SharedBuffer(const BufferConfig& config, uint32_t ports) : config_(config), ports_(ports) { recompute(); }
+    /// `priorities`: bit p: packets of priority p may come; each of them has its reserve.
+    SharedBuffer(const BufferConfig& config, uint32_t ports, uint16_t priorities = 0xFFFF);
 
     /// Another alpha for one port: switches give faster ports more.
     void set_alpha(uint32_t port, double alpha);
@@ -76,7 +77,6 @@ class SharedBuffer {
         sim::ByteCount headroom = 0;
         bool paused = false;
     };
-    void recompute();
     [[nodiscard]] Ingress& at(uint32_t port, uint32_t dense) noexcept {
         return ingress_[port * priorities_.size() + dense];
     }

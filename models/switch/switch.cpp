@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "models/wire/opcode.hpp"
 #include "sim/activity.hpp"
 #include "sim/check.hpp"
 
@@ -21,13 +22,14 @@ Switch::Switch(const SwitchConfig& config, wire::PacketPool* pool)
     : config_(config),
       pool_(pool),
       table_(sim::draw_u64(config.seed, sim::component_id(config.path), sim::DrawPurpose::Ecmp, 0)),
-      buffer_(config.buffer, config.ports),
+      buffer_(config.buffer, config.ports, config.priorities),
       port_count_(config.ports),
       counts_buffer_(config.buffer.total < BufferConfig::kUnlimited || config.buffer.lossless != 0),
       ports_(new Port[config.ports]),
       extras_(new PortExtras[config.ports]) {
     SIM_CHECK(2 * config.ports <= sim::kMaxLocalSources && config.ports < (1U << kIngressBits), config.ports);
     SIM_CHECK(buffer_.shared_total() >= 0, config.path, buffer_.shared_total());
+    SIM_CHECK(config.buffer.lossless >> pfc::kPriorities == 0, config.path, config.buffer.lossless);
     dense_.fill(kUnused);
     set_hot_memory(ports_.get(), config.ports, sizeof(Port));
     if (config.balancing == LoadBalancing::Flowlet) flowlets_.resize(size_t{1} << 12);
@@ -190,6 +192,8 @@ HOT_INLINE void Switch::send(PortIndex index, Packet& packet, uint32_t bytes, Si
 }
 
 void Switch::write_telemetry(PortIndex index, Packet& packet, SimTime now) {
+    // An acknowledgement brings back what its packet has collected.
+    if (packet.opcode == wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge)) return;
     const Port& port = ports_[index];
     ByteCount queued = 0;
     for (uint32_t d = 0; d < priorities_in_use_; ++d) queued += queues_[index * priorities_in_use_ + d].bytes;
@@ -302,8 +306,10 @@ void Switch::on_deliver(PortIndex port, SimTime now, LocalQueue& queue) {
     Port& in = ports_[port];
     if (storing_ != 0 && in.stored_at != SimTime::max()) return on_stored(port, now, queue);
     Packet packet;
-    if (!in.ingress.pop(packet, shard())) [[unlikely]]
+    if (!in.ingress.pop(packet, shard())) [[unlikely]] {
+        if (credits_ && in.ingress.faults->last_was_lost()) give_back_credits_of_lost(port, packet, now);
         return schedule_ingress(port, now, queue);
+    }
     const uint32_t bytes = in.ingress.bytes_of(packet);
     ++in.rx_packets;
     in.rx_bytes += bytes;

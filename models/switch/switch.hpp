@@ -163,6 +163,7 @@ class Switch final : public sim::Node {
         return extras_[index].credits.may_send(vl, bytes);
     }
     void give_credits(PortIndex index, uint32_t vl, uint32_t bytes, sim::SimTime now);
+    void give_back_credits_of_lost(PortIndex index, const wire::Packet& lost, sim::SimTime now);
 
     void check_conservation() const;
     /// The queue of a port and a priority in use.

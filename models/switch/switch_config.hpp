@@ -63,7 +63,7 @@ struct SwitchConfig {
     /// Bit p: packets of priority p may occur. The fewer, the more packets can leave at once (Switch).
     uint16_t priorities = 0xFFFF;
     sim::SimTime flowlet_gap = sim::SimTime::us(50);
-    bool telemetry = false;  ///< writes INT into packets that carry a record
+    bool telemetry = false;  ///< writes INT into packets that carry a record, acknowledgements excepted
     bool trimming = false;   ///< a lossy packet that finds no room loses its payload instead of its life
     /// InfiniBand: bytes of each (ingress port, VL), which credits hand out; 0: as much as anybody wants.
     sim::ByteCount vl_buffer = 0;

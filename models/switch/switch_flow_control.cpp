@@ -72,7 +72,6 @@ void Switch::on_pause(PortIndex index, const link::FlowControlFrame& frame, Loca
     for (uint32_t rest = frame.priorities; rest != 0; rest &= rest - 1) {
         const auto priority = static_cast<uint32_t>(std::countr_zero(rest));
         if (frame.quanta == 0) {
-            extras.draining &= static_cast<uint16_t>(~(1U << priority));
             unblock(index, priority, now, queue);
             continue;
         }
@@ -135,7 +134,10 @@ void Switch::unblock(PortIndex index, uint32_t priority, SimTime now, LocalQueue
     if (((out.blocked >> priority) & 1) == 0) return;
     const uint32_t before = out.sendable();
     out.blocked &= static_cast<uint16_t>(~(1U << priority));
-    if (!credits_) extras_[index].paused_time += now - extras_[index].paused_since[priority];
+    if (!credits_) {
+        extras_[index].paused_time += now - extras_[index].paused_since[priority];
+        extras_[index].draining &= static_cast<uint16_t>(~(1U << priority));
+    }
     if (before == 0 && out.sendable() != 0) schedule_transmit(index, std::max(now, out.busy_until), queue);
 }
 
@@ -191,6 +193,13 @@ void Switch::give_credits(PortIndex index, uint32_t vl, uint32_t bytes, SimTime 
     const auto limit = extras.credits.freed(vl, bytes);
     if (!limit || extras.control.out == nullptr) return;
     send_control(index, {.priorities = static_cast<uint16_t>(1U << vl), .fccl = *limit}, now);
+}
+
+/// What a link loses takes no buffer. IBA: the sender's next flow control packet says how much it has sent (FCTBS).
+void Switch::give_back_credits_of_lost(PortIndex index, const Packet& lost, SimTime now) {
+    const uint32_t bytes = ports_[index].ingress.bytes_of(lost);
+    extras_[index].credits.arrived(lost.priority, bytes);
+    give_credits(index, lost.priority, bytes, now);
 }
 
 }  // namespace simverbs::fabric

@@ -229,7 +229,10 @@ std::optional<BuiltScenario> build_scenario(const ScenarioSpec& spec, Diagnostic
     BuiltFaults faults = build_faults(spec, *topology, sink);
     if (!sink.empty() || !workloads || built.cc == nullptr) return std::nullopt;
     FlowFabricConfig config = configurer.configure(*built.cc);
-    config.faults = std::move(faults.links);
+    for (uint32_t i = 0; i < faults.links.size(); ++i) {
+        for (const link::LinkFault& f : faults.links[i].a_to_b) config.faults.push_back({i, true, f});
+        for (const link::LinkFault& f : faults.links[i].b_to_a) config.faults.push_back({i, false, f});
+    }
     built.faults = std::move(faults.records);
     built.groups = std::move(workloads->groups);
     for (std::string& problem : FlowFabric::problems_with(topology->topology, workloads->plan, config))
@@ -249,8 +252,7 @@ ScenarioOptions scenario_options() {
         known.name = info->name;
         known.help = info->summary;
         for (const cc::Preset& preset : info->presets) known.presets.emplace_back(preset.name);
-        for (const cc::ParameterInfo& p : info->parameters)
-            known.parameters.push_back(known_parameter(p));
+        for (const cc::ParameterInfo& p : info->parameters) known.parameters.push_back(known_parameter(p));
         options.algorithms.push_back(std::move(known));
     }
     return options;

@@ -159,6 +159,7 @@ class WorkloadMaker {
             if (!points) return;
             p.sizes = std::move(*points);
         }
+        group_.size_distribution = w_.file.empty() ? v_.text("cdf") : w_.file;
         p.load = v_.number("load");
         p.link_rate = rate_of(p.hosts.empty() ? 0 : p.hosts.front());
         p.until = v_.time("until");

@@ -6,7 +6,42 @@
 
 namespace simverbs::scenarios::run {
 
-void describe_parts(const BuiltScenario& built, RunResult& result) {
+namespace {
+
+void collect_flows(const ScenarioSpec& spec, const BuiltScenario& built, RunResult& result) {
+    const flow::FlowTable& table = built.fabric->flows();
+    std::vector<uint32_t> numbers(result.groups.size(), 0);
+    const sim::SimTime until = spec.run.measure_until.value_or(sim::SimTime::max());
+    result.flows.resize(table.size());
+    for (uint32_t i = 0; i < table.size(); ++i) {
+        const flow::FlowSpec& f = table.spec(i);
+        const flow::FlowResult& r = table.result(i);
+        FlowRecord& to = result.flows[i];
+        to.group = f.group;
+        to.number = numbers[f.group]++;
+        to.src = f.src;
+        to.dst = f.dst;
+        to.priority = f.priority;
+        to.bytes = f.bytes;
+        to.planned = f.start;
+        to.started = r.started;
+        to.received = r.received;
+        to.acknowledged = r.acknowledged;
+        to.ideal = built.fabric->ideal_time(f.src, f.dst, f.bytes);
+        to.delivered = built.fabric->bytes_received(i);
+        to.retransmitted = r.retransmitted;
+        to.timeouts = r.timeouts;
+        to.naks = r.naks;
+        to.cnps = r.cnps;
+        to.status = r.status;
+        const sim::SimTime start = r.started != sim::SimTime::max() ? r.started : f.start;
+        to.is_measured = start >= spec.run.measure_from && start < until;
+    }
+}
+
+}  // namespace
+
+void describe_parts(const ScenarioSpec& spec, const BuiltScenario& built, RunResult& result) {
     const topologies::Topology& t = built.topology.topology;
     result.hosts.resize(t.hosts.size());
     result.switches.resize(t.switches.size());
@@ -42,6 +77,7 @@ void describe_parts(const BuiltScenario& built, RunResult& result) {
         }
         result.links.push_back(std::move(record));
     }
+    collect_flows(spec, built, result);
 }
 
 PortCounts counts_of(const BuiltScenario& built, const PortRecord& port) {
@@ -76,40 +112,6 @@ PortCounts counts_of(const BuiltScenario& built, const PortRecord& port) {
     for (uint32_t p = 0; p < kPriorities; ++p) to.queue[p] = s.queue_bytes(port.port, p);
     return to;
 }
-
-namespace {
-
-void collect_flows(const ScenarioSpec& spec, const BuiltScenario& built, RunResult& result) {
-    const flow::FlowTable& table = built.fabric->flows();
-    std::vector<uint32_t> numbers(result.groups.size(), 0);
-    const sim::SimTime until = spec.run.measure_until.value_or(sim::SimTime::max());
-    result.flows.resize(table.size());
-    for (uint32_t i = 0; i < table.size(); ++i) {
-        const flow::FlowSpec& f = table.spec(i);
-        const flow::FlowResult& r = table.result(i);
-        FlowRecord& to = result.flows[i];
-        to.group = f.group;
-        to.number = numbers[f.group]++;
-        to.src = f.src;
-        to.dst = f.dst;
-        to.priority = f.priority;
-        to.bytes = f.bytes;
-        to.planned = f.start;
-        to.started = r.started;
-        to.received = r.received;
-        to.acknowledged = r.acknowledged;
-        to.ideal = built.fabric->ideal_time(f.src, f.dst, f.bytes);
-        to.retransmitted = r.retransmitted;
-        to.timeouts = r.timeouts;
-        to.naks = r.naks;
-        to.cnps = r.cnps;
-        to.status = r.status;
-        const sim::SimTime start = r.started != sim::SimTime::max() ? r.started : f.start;
-        to.is_measured = start >= spec.run.measure_from && start < until;
-    }
-}
-
-}  // namespace
 
 void collect_end(const ScenarioSpec& spec, BuiltScenario& built, RunResult& result) {
     for (PortRecord& port : result.ports) {

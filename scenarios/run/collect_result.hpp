@@ -6,8 +6,8 @@
 
 namespace simverbs::scenarios::run {
 
-/// Hosts, switches, ports and links, all counts still zero.
-void describe_parts(const BuiltScenario& built, RunResult& result);
+/// Hosts, switches, ports, links and flows, all counts still zero.
+void describe_parts(const ScenarioSpec& spec, const BuiltScenario& built, RunResult& result);
 /// What a port has counted so far.
 [[nodiscard]] PortCounts counts_of(const BuiltScenario& built, const PortRecord& port);
 /// Everything that is known only at the end.

@@ -62,7 +62,7 @@ fabric::SwitchConfig switch_config(const topologies::Topology& topology, const F
     c.telemetry = c.telemetry || config.cc->needs().hop_int;
     if (!config.pfc) c.buffer.lossless = 0;
     c.buffer.lossless &= priorities;
-    if (c.buffer.lossless == 0 || c.buffer.headroom != 0) return c;
+    if (c.buffer.lossless == 0 || c.buffer.headroom != 0 || !config.headroom_auto) return c;
     const auto largest = static_cast<sim::ByteCount>(full_packet_bytes(config));
     const NodeRef self{true, index};
     for (const topologies::Link& l : topology.links) {
@@ -112,6 +112,8 @@ std::vector<std::string> FlowFabric::problems_with(const topologies::Topology& t
 FlowFabric::FlowFabric(const topologies::Topology& topology, flow::FlowPlan plan, const FlowFabricConfig& config)
     : topology_(topology), config_(config), routes_(topologies::plan_routes(topology)), pool_(config.engine.threads) {
     config_.nics.cc = config_.cc;
+    if (config_.per_switch.empty())
+        config_.nics.vl_buffer = config_.switches.vl_buffer;  // the ends of a link must agree
     priorities_ = priorities_of(plan, config_);
     if (config_.cc->needs().hop_int) pool_.carry_int();
     flows_ = std::make_unique<flow::FlowTable>(std::move(plan), static_cast<uint32_t>(topology_.hosts.size()));
@@ -190,8 +192,7 @@ void FlowFabric::wire() {
         params.layer = config_.layer;
         params.rate = l.rate;
         params.propagation = l.delay;
-        params.flow_control =
-            config_.layer == link::LinkLayer::InfiniBand || is_lossless(l.a.node) || is_lossless(l.b.node);
+        params.flow_control = has_flow_control(l);
         params.pause_response = pfc::response_time(l.rate);
         const auto end = [this](const topologies::LinkEnd& e) {
             if (!e.node.is_switch)
@@ -200,14 +201,7 @@ void FlowFabric::wire() {
             return link::LinkEnd{s.id(), s.config().path + "/" + std::to_string(e.port), s.config().pipeline_latency};
         };
         links_.push_back(std::make_unique<link::Link>(*engine_, params, end(l.a), end(l.b), &pool_));
-        LinkFaultSet faults = config_.faults.empty() ? LinkFaultSet{} : config_.faults[links_.size() - 1];
-        if (l.packet_loss > 0) {
-            const link::LinkFault loss{.kind = link::FaultKind::Drop, .probability = l.packet_loss};
-            faults.a_to_b.push_back(loss);
-            faults.b_to_a.push_back(loss);
-        }
-        if (!faults.a_to_b.empty()) links_.back()->set_faults_a_to_b(std::move(faults.a_to_b));
-        if (!faults.b_to_a.empty()) links_.back()->set_faults_b_to_a(std::move(faults.b_to_a));
+        set_faults(static_cast<uint32_t>(links_.size() - 1));
         const auto attach = [&](const topologies::LinkEnd& e, const link::PortWiring& wiring) {
             if (!e.node.is_switch) return nics_[e.node.index]->attach_port(wiring);
             fabric::Switch& s = *switches_[e.node.index];
@@ -219,8 +213,12 @@ void FlowFabric::wire() {
     }
 }
 
-bool FlowFabric::is_lossless(NodeRef node) const {
-    return node.is_switch && switches_[node.index]->config().buffer.lossless != 0;
+bool FlowFabric::has_flow_control(const topologies::Link& l) const {
+    if (config_.layer == link::LinkLayer::InfiniBand) return config_.nics.vl_buffer != 0;
+    const auto is_lossless = [this](NodeRef node) {
+        return node.is_switch && switches_[node.index]->config().buffer.lossless != 0;
+    };
+    return is_lossless(l.a.node) || is_lossless(l.b.node);
 }
 
 /// Marking by the port's speed; and HPCC's rule for the buffer: one bit less of shift for each doubling.
@@ -231,6 +229,16 @@ void FlowFabric::set_port_rules(fabric::Switch& s, const topologies::LinkEnd& en
     int shift = *config_.shifts[index];
     for (sim::BitRate r = config_.host_rate; r < rate && shift > 0; r = sim::BitRate::bps(r.in_bps() * 2)) --shift;
     s.set_alpha(end.port, std::ldexp(1.0, -shift));
+}
+
+void FlowFabric::set_faults(uint32_t link_index) {
+    std::vector<link::LinkFault> faults[2];
+    if (const double loss = topology_.links[link_index].packet_loss; loss > 0)
+        for (auto& direction : faults) direction.push_back({.kind = link::FaultKind::Drop, .probability = loss});
+    for (const FabricFault& f : config_.faults)
+        if (f.link == link_index) faults[f.from_a ? 0 : 1].push_back(f.fault);
+    if (!faults[0].empty()) links_[link_index]->set_faults_a_to_b(std::move(faults[0]));
+    if (!faults[1].empty()) links_[link_index]->set_faults_b_to_a(std::move(faults[1]));
 }
 
 void FlowFabric::route() {
@@ -345,8 +353,52 @@ SimTime FlowFabric::next_start() const {
     return next;
 }
 
+uint64_t FlowFabric::active() const {
+    uint64_t sum = 0;
+    for (const auto& nic : nics_) sum += nic->active();
+    return sum;
+}
+
 bool FlowFabric::outstanding() const {
-    return std::ranges::any_of(nics_, [](const auto& nic) { return nic->active() != 0; });
+    return active() != 0;
+}
+
+FlowRunResult FlowFabric::run_until_done(const FlowRunLimit& limit) {
+    constexpr int64_t kLooksPerPatience = 8;
+    // A requester gives up after retry_cnt + 1 timeouts; the slowest that congestion control makes one (1 Mb/s) sends a
+    // packet every 33 ms.
+    const SimTime longest_silence =
+        std::max(config_.nics.retransmission_timeout * (config_.nics.retry_cnt + 2), SimTime::ms(100));
+    const SimTime patience = limit.patience != SimTime::zero() ? limit.patience : longest_silence;
+    uint64_t last_progress = progress();
+    SimTime progressed_at = engine_->frontier();
+    for (;;) {
+        const SimTime next = engine_->next_event_time();
+        if (next == SimTime::max()) {
+            if (outstanding()) return {FlowRunEnd::Stuck, engine_->stuck_dump()};
+            return {FlowRunEnd::Idle, never_begun()};
+        }
+        if (next >= limit.time) {
+            engine_->run_until(limit.time);
+            return {FlowRunEnd::TimeLimit, {}};
+        }
+        engine_->run_until(std::min(limit.time, next + std::max(patience / kLooksPerPatience, SimTime::ps(1))));
+        const uint64_t now = progress();
+        if (now != last_progress || !outstanding()) {
+            last_progress = now;
+            progressed_at = engine_->frontier();
+        } else if (engine_->frontier() - progressed_at >= patience) {
+            return {FlowRunEnd::Stuck, engine_->stuck_dump()};
+        }
+    }
+}
+
+/// What is left when everything has come to rest.
+std::string FlowFabric::never_begun() const {
+    uint64_t count = 0;
+    for (flow::FlowIndex f = 0; f < flows_->size(); ++f) count += flows_->result(f).started == SimTime::max() ? 1 : 0;
+    if (count == 0) return {};
+    return "  " + std::to_string(count) + " flows never began: a flow that they wait for has failed\n";
 }
 
 uint64_t FlowFabric::progress() const {

@@ -14,13 +14,19 @@
 #include "models/link/link.hpp"
 #include "models/switch/switch.hpp"
 #include "models/wire/packet_extra.hpp"
-#include "scenarios/run/build_faults.hpp"
 #include "scenarios/topologies/routing_plan.hpp"
 #include "scenarios/topologies/topology.hpp"
 #include "sim/engine.hpp"
 #include "sim/stuck.hpp"
 
 namespace simverbs::scenarios::run {
+
+/// A fault of one direction of a link (`link`: its number in the topology).
+struct FabricFault {
+    uint32_t link = 0;
+    bool from_a = true;  ///< of the packets that leave the link's end a
+    link::LinkFault fault;
+};
 
 /// What all switches, links and NICs have in common. Members that depend on a port's speed are functions of it.
 struct FlowFabricConfig {
@@ -29,18 +35,37 @@ struct FlowFabricConfig {
     /// Of every switch; path, ports, priorities, seed and (where it is 0) headroom are filled in. A lossless headroom
     /// of 0 means pfc::headroom of the longest and fastest link of the switch.
     fabric::SwitchConfig switches;
+    bool headroom_auto = true;                     ///< fill in a headroom of 0
     std::vector<fabric::SwitchConfig> per_switch;  ///< instead of `switches`, by switch
     bool pfc = true;                               ///< pause frames for buffer.lossless
     std::vector<bool> own_red;                     ///< by switch: `red` does not count for it
     std::vector<std::optional<int>> shifts;        ///< by switch: HPCC's a_shift, one less per doubling over host_rate
     sim::BitRate host_rate;                        ///< of the slowest host, for `shifts`
-    std::vector<LinkFaultSet> faults;              ///< by link
     std::function<ecn::RedParams(sim::BitRate)> red;  ///< of a port by its speed; none: switches.ecn.red
     /// Of every NIC; path, host and paths are filled in.
     flow::FlowNicConfig nics;
     const cc::CongestionControl* cc = nullptr;  ///< required
     /// The base RTT that congestion control is told: of the QP's own path, or the longest of the fabric for all.
     bool uniform_base_rtt = false;
+    std::vector<FabricFault> faults;  ///< beside the topology's packet loss
+};
+
+/// How a run ended.
+enum class FlowRunEnd : uint8_t {
+    Idle,       ///< nothing is scheduled, and no flow is under way
+    Stuck,      ///< flows are under way, and nothing has progressed for the limit's patience (or can ever)
+    TimeLimit,  ///< the limit's time has come
+};
+struct FlowRunLimit {
+    sim::SimTime time = sim::SimTime::max();
+    /// Simulated time without progress after which flows count as stuck. Pauses are renewed and flow control goes on
+    /// in a deadlock, so that the engine never becomes idle. Zero: long enough for a requester to give up by itself.
+    sim::SimTime patience;
+};
+struct FlowRunResult {
+    FlowRunEnd end = FlowRunEnd::Idle;
+    /// Who waits for what. Not empty when stuck, and when flows never began because those that they wait for failed.
+    std::string dump;
 };
 
 /// Owns one simulation of flows. Build, run engine(), read results.
@@ -55,7 +80,13 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
                                                                 const flow::FlowPlan& plan,
                                                                 const FlowFabricConfig& config);
 
+    /// Runs until everything has ended, is stuck, or the limit is reached.
+    FlowRunResult run_until_done(const FlowRunLimit& limit = {});
+
     [[nodiscard]] sim::Engine& engine() noexcept { return *engine_; }
+    [[nodiscard]] const wire::PacketPool& pool() const noexcept { return pool_; }
+    [[nodiscard]] flow::FlowNic& nic(size_t i) noexcept { return *nics_[i]; }
+    [[nodiscard]] fabric::Switch& fabric_switch(size_t i) noexcept { return *switches_[i]; }
     [[nodiscard]] flow::FlowTable& flows() noexcept { return *flows_; }
     [[nodiscard]] const flow::FlowTable& flows() const noexcept { return *flows_; }
     [[nodiscard]] const flow::FlowNic& nic(size_t i) const noexcept { return *nics_[i]; }
@@ -69,12 +100,17 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
     /// Time that `bytes` of payload take from `src` to `dst` and the last ACK back with nothing else under way:
     /// what slowdowns are relative to.
     [[nodiscard]] sim::SimTime ideal_time(flow::HostIndex src, flow::HostIndex dst, sim::ByteCount bytes) const;
+    /// Payload of a flow that has arrived in order so far.
+    [[nodiscard]] sim::ByteCount bytes_received(flow::FlowIndex flow) const {
+        return nics_[flows_->spec(flow).dst]->bytes_received(flow);
+    }
     /// Packets sent over links so far.
     [[nodiscard]] uint64_t hops() const;
-    /// Flows that have ended, in success or not.
+    /// Flows that have ended, in success or not; that are under way.
     [[nodiscard]] uint64_t ended() const;
     /// When the next flow begins by itself, max() if none.
     [[nodiscard]] sim::SimTime next_start() const;
+    [[nodiscard]] uint64_t active() const;
     /// Throws a failed check if packets or buffer bytes are missing.
     void check_conservation() const;
     /// Switches and priorities that wait for each other in a circle, one line each; empty if there is none.
@@ -105,11 +141,13 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
     void make_nodes();
     void make_switch(uint32_t index, unsigned partition);
     void wire();
+    void set_faults(uint32_t link_index);
+    [[nodiscard]] bool has_flow_control(const topologies::Link& l) const;
+    [[nodiscard]] std::string never_begun() const;
     void route();
     void find_longest_rtt();
     [[nodiscard]] unsigned partition_of(uint32_t pod, uint32_t index, size_t count) const;
     [[nodiscard]] PathSum walk(flow::HostIndex src, flow::HostIndex dst) const;
-    [[nodiscard]] bool is_lossless(topologies::NodeRef node) const;
     void set_port_rules(fabric::Switch& s, const topologies::LinkEnd& end, sim::BitRate rate) const;
 
     topologies::Topology topology_;

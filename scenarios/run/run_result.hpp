@@ -35,7 +35,8 @@ struct FlowRecord {
     uint32_t naks = 0;
     uint32_t cnps = 0;
     flow::FlowStatus status = flow::FlowStatus::Pending;
-    bool is_measured = true;  ///< started within [RunSpec::measure_from, measure_until)
+    std::optional<sim::ByteCount> delivered;  ///< payload in order at the destination at the end; absent: not known
+    bool is_measured = true;                  ///< started within [RunSpec::measure_from, measure_until)
 };
 
 /// What one direction of a port has counted at one instant; all but `queue` only grow.
@@ -93,6 +94,7 @@ struct SwitchRecord {
 struct GroupRecord {
     std::string name;
     std::string kind;               ///< "incast"
+    std::string size_distribution;  ///< of Poisson flows: "websearch" or a file's name
     uint64_t iterations = 1;        ///< of a collective
     sim::ByteCount rank_bytes = 0;  ///< of a collective: the buffer of each rank
     uint32_t ranks = 0;             ///< of a collective
@@ -119,6 +121,7 @@ struct FlowSamples {
     uint32_t flow = 0;
     std::vector<sim::BitRate> rate;         ///< that congestion control allows; 0: not under way
     std::vector<sim::ByteCount> delivered;  ///< payload in order so far (to a packet)
+    std::vector<sim::SimTime> rtt;          ///< that the sender has measured last; 0: none. Empty: not sampled
 };
 
 enum class RunEnding : uint8_t {
@@ -134,6 +137,7 @@ struct RunResult {
     std::vector<std::pair<std::string, std::string>> settings;
     uint64_t seed = 1;
     std::string algorithm;
+    bool is_infiniband = false;  ///< links have credits, not PFC
     RunEnding ending = RunEnding::Done;
     std::string stuck_dump;       ///< of Stuck: who waits for what, the circle named
     uint64_t deadlocks = 0;       ///< circles of queues that waited for each other at the end
@@ -150,6 +154,7 @@ struct RunResult {
     std::vector<GroupRecord> groups;
     std::vector<FlowRecord> flows;  ///< by FlowIndex
     std::vector<FaultRecord> faults;
+    std::vector<std::string> warnings;  ///< what the user should know, one sentence each
 
     std::vector<sim::SimTime> sample_times;
     std::vector<PortSamples> port_samples;  ///< of the ports that somebody asked for

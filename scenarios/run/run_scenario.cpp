@@ -18,26 +18,37 @@ constexpr SimTime kLook = SimTime::ms(1);
 constexpr std::chrono::milliseconds kProgressEvery{200};
 constexpr int64_t kTimeoutsUntilStuck = 100;
 
-bool names(const std::vector<std::string>& wanted, const std::string& port, const std::string& node) {
-    return std::ranges::find(wanted, port) != wanted.end() || std::ranges::find(wanted, node) != wanted.end();
+bool is_named(const std::vector<PlaceRef>& places, const std::string& port, const std::string& node) {
+    return std::ranges::any_of(places, [&](const PlaceRef& p) { return p.text == port || p.text == node; });
+}
+
+void make_unique(std::vector<uint32_t>& numbers) {
+    std::ranges::sort(numbers);
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
 }
 
 /// What `outputs.series` asks for, beside what expectations need.
-Sampling with_series(const ScenarioSpec& spec, Sampling sampling) {
-    if (!spec.outputs.series) return sampling;
-    const SeriesSpec& series = *spec.outputs.series;
-    const auto asks = [&](const char* what) { return std::ranges::find(series.what, what) != series.what.end(); };
-    if (sampling.interval == SimTime::zero() || series.interval < sampling.interval)
-        sampling.interval = series.interval;
-    const bool of_ports = asks("queue") || asks("utilisation") || asks("pauses") || asks("marks");
-    const bool of_switches = asks("buffer");
-    if (asks("rate")) sampling.all_flows = true;
-    sampling.all_ports = sampling.all_ports || (of_ports && series.is_everywhere);
-    sampling.all_switches = sampling.all_switches || (of_switches && series.is_everywhere);
-    for (const PlaceRef& place : series.at) {
-        if (of_ports) sampling.ports.push_back(place.text);
-        if (of_switches) sampling.switches.push_back(place.text);
+Sampling with_series(const ScenarioSpec& spec, const RunResult& parts, Sampling sampling) {
+    if (spec.outputs.series) {
+        const SeriesSpec& series = *spec.outputs.series;
+        const auto asks = [&](const char* what) { return std::ranges::find(series.what, what) != series.what.end(); };
+        if (sampling.interval == SimTime::zero() || series.interval < sampling.interval)
+            sampling.interval = series.interval;
+        const bool of_ports = asks("queue") || asks("utilisation") || asks("pauses") || asks("marks");
+        for (uint32_t i = 0; of_ports && i < parts.ports.size(); ++i) {
+            const PortRecord& p = parts.ports[i];
+            const std::string& node = p.is_switch ? parts.switches[p.node].name : parts.hosts[p.node].name;
+            if (series.is_everywhere || is_named(series.at, p.name, node)) sampling.ports.push_back(i);
+        }
+        for (uint32_t i = 0; asks("buffer") && i < parts.switches.size(); ++i)
+            if (series.is_everywhere || is_named(series.at, parts.switches[i].name, parts.switches[i].name))
+                sampling.switches.push_back(i);
+        for (uint32_t i = 0; asks("rate") && i < std::min<size_t>(parts.flows.size(), kMostSampledFlows); ++i)
+            sampling.flows.push_back(i);
     }
+    make_unique(sampling.ports);
+    make_unique(sampling.switches);
+    make_unique(sampling.flows);
     return sampling;
 }
 
@@ -47,21 +58,12 @@ class Runner {
         : spec_(spec),
           built_(built),
           fabric_(*built.fabric),
-          sampling_(with_series(spec, sampling)),
           progress_(progress),
-          limit_(spec.run.until.value_or(SimTime::max())) {}
+          limit_(spec.run.until.value_or(SimTime::max())),
+          result_(describe(spec, built)),
+          sampling_(with_series(spec, result_, sampling)) {}
 
     RunResult run() {
-        result_.scenario = spec_.lab.name;
-        result_.description = spec_.lab.description;
-        result_.run_name = spec_.run_name;
-        result_.settings = spec_.settings;
-        result_.seed = spec_.lab.seed;
-        result_.algorithm = spec_.cc.algorithm;
-        result_.measure_from = spec_.run.measure_from;
-        result_.measure_until = spec_.run.measure_until;
-        result_.groups = built_.groups;
-        describe_parts(built_, result_);
         choose_samples();
         const auto began = std::chrono::steady_clock::now();
         go();
@@ -74,32 +76,9 @@ class Runner {
 
   private:
     void choose_samples() {
-        if (sampling_.empty()) return;
-        for (uint32_t i = 0; i < result_.ports.size(); ++i) {
-            const PortRecord& p = result_.ports[i];
-            const std::string& node = p.is_switch ? result_.switches[p.node].name : result_.hosts[p.node].name;
-            const bool wanted = sampling_.all_ports || names(sampling_.ports, p.name, node) ||
-                                names(sampling_.ports, result_.links[p.link].name, p.name);
-            if (wanted) result_.port_samples.push_back({i, {}});
-        }
-        // A link's utilisation is asked by one of its ends: the other direction belongs to it.
-        for (size_t n = result_.port_samples.size(), i = 0; i < n && !sampling_.all_ports; ++i) {
-            const LinkRecord& l = result_.links[result_.ports[result_.port_samples[i].port].link];
-            for (const uint32_t other : {l.a, l.b})
-                if (std::ranges::none_of(result_.port_samples, [&](const auto& s) { return s.port == other; }))
-                    result_.port_samples.push_back({other, {}});
-        }
-        for (uint32_t i = 0; i < result_.switches.size(); ++i)
-            if (sampling_.all_switches || names(sampling_.switches, result_.switches[i].name, ""))
-                result_.switch_samples.push_back({i, {}});
-        std::vector<uint32_t> flows = sampling_.flows;
-        for (uint32_t i = 0; sampling_.all_flows && i < fabric_.flows().size() && i < kMostSampledFlows; ++i)
-            flows.push_back(i);
-        std::ranges::sort(flows);
-        flows.erase(std::unique(flows.begin(), flows.end()), flows.end());
-        if (flows.size() > kMostSampledFlows) flows.resize(kMostSampledFlows);
-        for (const uint32_t f : flows)
-            if (f < fabric_.flows().size()) result_.flow_samples.push_back({f, {}, {}});
+        for (const uint32_t i : sampling_.ports) result_.port_samples.push_back({i, {}});
+        for (const uint32_t i : sampling_.switches) result_.switch_samples.push_back({i, {}});
+        for (const uint32_t i : sampling_.flows) result_.flow_samples.push_back({i, {}, {}, {}});
     }
 
     [[nodiscard]] SimTime next_sample(SimTime now) const {
@@ -120,7 +99,7 @@ class Runner {
         for (FlowSamples& s : result_.flow_samples) {
             const flow::FlowNic& nic = fabric_.nic(fabric_.flows().spec(s.flow).src);
             s.rate.push_back(nic.rate_of(s.flow));
-            s.delivered.push_back(nic.acknowledged_bytes(s.flow));
+            s.delivered.push_back(fabric_.bytes_received(s.flow));
         }
     }
 
@@ -181,13 +160,29 @@ class Runner {
     const ScenarioSpec& spec_;
     BuiltScenario& built_;
     FlowFabric& fabric_;
-    Sampling sampling_;
     const Progress& progress_;
     SimTime limit_;
     RunResult result_;
+    Sampling sampling_;
 };
 
 }  // namespace
+
+RunResult describe(const ScenarioSpec& spec, const BuiltScenario& built) {
+    RunResult result;
+    result.scenario = spec.lab.name;
+    result.description = spec.lab.description;
+    result.run_name = spec.run_name;
+    result.settings = spec.settings;
+    result.seed = spec.lab.seed;
+    result.algorithm = spec.cc.algorithm;
+    result.is_infiniband = built.topology.layer == link::LinkLayer::InfiniBand;
+    result.measure_from = spec.run.measure_from;
+    result.measure_until = spec.run.measure_until;
+    result.groups = built.groups;
+    describe_parts(spec, built, result);
+    return result;
+}
 
 RunResult run_scenario(const ScenarioSpec& spec, BuiltScenario& built, const Sampling& sampling,
                        const Progress& progress) {

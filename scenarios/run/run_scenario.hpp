@@ -17,21 +17,23 @@ namespace simverbs::scenarios::run {
 struct Sampling {
     sim::SimTime interval;  ///< zero: only at `instants`
     std::vector<sim::SimTime> instants;
-    bool all_ports = false;
-    std::vector<std::string> ports;  ///< by name: "tor0/5", "h3", "tor0" (all its ports)
-    bool all_switches = false;
-    std::vector<std::string> switches;
-    std::vector<uint32_t> flows;  ///< by number; only the first kMostSampledFlows
-    bool all_flows = false;
+    // Numbers in the RunResult.
+    std::vector<uint32_t> ports;
+    std::vector<uint32_t> switches;
+    std::vector<uint32_t> flows;
 
-    [[nodiscard]] bool empty() const noexcept {
-        return !all_ports && ports.empty() && !all_switches && switches.empty() && flows.empty() && !all_flows;
-    }
+    [[nodiscard]] bool empty() const noexcept { return ports.empty() && switches.empty() && flows.empty(); }
 };
-inline constexpr size_t kMostSampledFlows = 256;
+/// Rates of that many flows at most are sampled because `outputs.series` asks for rates.
+inline constexpr uint32_t kMostSampledFlows = 256;
+/// Where nobody says how often.
+inline constexpr sim::SimTime kSampleInterval = sim::SimTime::us(10);
 
 /// How a run is watched from outside; called a few times a second of wall time. False: stop (the result says Until).
 using Progress = std::function<bool(sim::SimTime now, uint64_t flows_ended, uint64_t flows)>;
+
+/// Names, hosts, switches, ports, links, groups and flows of a run before it begins; all counts are zero.
+[[nodiscard]] RunResult describe(const ScenarioSpec& spec, const BuiltScenario& built);
 
 /// Runs what was built to its end and collects the result. `sampling` adds to what the scenario's `outputs.series` ask
 /// for. Nothing that comes forward for kStuckAfter (or 100 retransmission timeouts) while flows are outstanding ends

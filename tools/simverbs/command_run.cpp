@@ -1,13 +1,22 @@
-// simverbs run: scenarios, one after the other or side by side.
+// simverbs run: scenarios, the runs of a sweep side by side.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <iostream>
 #include <mutex>
 #include <thread>
 
+#include "scenarios/expect/evaluate.hpp"
+#include "scenarios/expect/result_index.hpp"
+#include "scenarios/expect/sampling_wanted.hpp"
+#include "scenarios/expect/value_text.hpp"
 #include "scenarios/lang/scenario_loader.hpp"
+#include "scenarios/output/junit_xml.hpp"
+#include "scenarios/output/run_folder.hpp"
+#include "scenarios/output/summary_text.hpp"
+#include "scenarios/report/report.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "tools/simverbs/commands.hpp"
 #include "tools/simverbs/exit_code.hpp"
@@ -17,82 +26,181 @@ namespace simverbs::tools {
 
 namespace {
 
-using scenarios::ScenarioSpec;
+namespace expect = scenarios::expect;
+namespace fs = std::filesystem;
+namespace output = scenarios::output;
+namespace report = scenarios::report;
 namespace run = scenarios::run;
+using scenarios::ScenarioSpec;
+
+constexpr const char* kDefaultOut = "simverbs-results";
 
 /// One run of a sweep, or a scenario's only one.
 struct Job {
-    const ScenarioSpec* spec = nullptr;
+    ScenarioSpec* spec = nullptr;
+    size_t file = 0;
+    fs::path folder;
     std::string problems;  ///< of the build; empty: it ran
     run::RunResult result;
+    std::vector<expect::ExpectationVerdict> verdicts;
+    std::vector<std::string> write_errors;
 };
 
+/// "a=1,b=2 %" as a folder's name.
+std::string folder_name(const std::string& text) {
+    std::string name;
+    for (const char c : text) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+                           c == '_' || c == '-' || c == '=' || c == ',' || c == '+';
+        if (plain)
+            name += c;
+        else if (c != ' ')
+            name += '_';
+    }
+    return name;
+}
+
 void execute(Job& job) {
+    const ScenarioSpec& spec = *job.spec;
     scenarios::DiagnosticSink sink;
-    auto built = run::build_scenario(*job.spec, sink);
-    if (!built) {
+    auto built = run::build_scenario(spec, sink);
+    if (built) {
+        const run::RunResult parts = run::describe(spec, *built);
+        expect::check_names(spec.expectations, parts, sink);
+    }
+    if (!built || !sink.empty()) {
         job.problems = sink.to_string();
         return;
     }
-    job.result = run::run_scenario(*job.spec, *built, {}, {});
+    const expect::SamplingWanted wanted = expect::sampling_wanted(spec.expectations);
+    const expect::SampledParts parts = expect::sampled_parts(wanted, run::describe(spec, *built));
+    run::Sampling sampling;
+    sampling.instants = wanted.instants;
+    sampling.ports = parts.ports;
+    sampling.switches = parts.switches;
+    sampling.flows = parts.flows;
+    if (wanted.needs_interval) sampling.interval = wanted.interval.value_or(run::kSampleInterval);
+    job.result = run::run_scenario(spec, *built, sampling, [](auto, auto, auto) { return !stop_signal_seen(); });
+    built.reset();
+    job.verdicts = expect::evaluate(spec.expectations, job.result);
+    job.write_errors = output::write_run_folder(job.folder, job.result, job.verdicts, spec.outputs).errors;
 }
 
-std::string short_line(const run::RunResult& r) {
-    uint64_t good = 0, bad = 0, pending = 0;
-    for (const run::FlowRecord& f : r.flows) {
-        good += f.status == flow::FlowStatus::Success ? 1 : 0;
-        bad += f.status == flow::FlowStatus::RetryExceeded ? 1 : 0;
-        pending += f.status == flow::FlowStatus::Pending ? 1 : 0;
+report::ReportRun for_report(const Job& job) {
+    report::ReportRun r{job.result, {}};
+    for (const expect::ExpectationVerdict& v : job.verdicts)
+        r.verdicts.push_back({v.name, v.outcome == expect::Outcome::Passed, v.sentence.empty() ? v.text : v.sentence,
+                              v.measured ? expect::value_text(v.unit, *v.measured) : "", v.wanted});
+    return r;
+}
+
+/// One page for all runs of a file.
+void write_report(const fs::path& folder, std::span<Job> jobs, std::vector<std::string>& errors) {
+    std::vector<report::ReportRun> runs;
+    for (const Job& job : jobs)
+        if (job.problems.empty() && job.spec->outputs.report) runs.push_back(for_report(job));
+    if (runs.empty()) return;
+    if (std::string error = output::write_file(folder / "report.html", report::render_report(runs)); !error.empty())
+        errors.push_back(std::move(error));
+}
+
+/// Runs the jobs, `width` at a time; each file's summary is printed in order.
+void execute_all(std::vector<Job>& jobs, unsigned width) {
+    std::atomic<size_t> next{0};
+    std::mutex printing;
+    std::vector<bool> done(jobs.size(), false);
+    size_t printed = 0;
+    const auto work = [&] {
+        for (size_t i = next++; i < jobs.size() && !stop_signal_seen(); i = next++) {
+            execute(jobs[i]);
+            const std::lock_guard lock(printing);
+            done[i] = true;
+            for (; printed < jobs.size() && done[printed]; ++printed) {
+                if (jobs[printed].problems.empty())
+                    std::cout << output::summary_text(jobs[printed].result, jobs[printed].verdicts) << std::flush;
+                else
+                    std::cerr << jobs[printed].problems;
+            }
+        }
+    };
+    std::vector<std::thread> threads;
+    for (unsigned i = 1; i < std::min<size_t>(width, jobs.size()); ++i) threads.emplace_back(work);
+    work();
+    for (std::thread& t : threads) t.join();
+}
+
+std::string command_of(const RunOptions& options, const std::string& file) {
+    std::string command = "simverbs run " + file;
+    for (const std::string& s : options.settings) command += " --set '" + s + "'";
+    if (options.seed) command += fmt::format(" --seed {}", *options.seed);
+    return command;
+}
+
+int verdict_code(const std::vector<Job>& jobs) {
+    int code = kSuccess;
+    for (const Job& job : jobs) {
+        if (!job.problems.empty()) return kUsage;
+        if (!job.write_errors.empty()) code = kServerError;
+        if (code == kSuccess && !expect::all_passed(job.verdicts)) code = kProgramFailed;
     }
-    std::vector<double> slow;
-    for (const run::FlowRecord& f : r.flows)
-        if (f.status == flow::FlowStatus::Success && f.is_measured)
-            slow.push_back(static_cast<double>((f.acknowledged - f.started).in_ps()) /
-                           static_cast<double>(f.ideal.in_ps()));
-    std::ranges::sort(slow);
-    uint64_t drops = 0, pauses = 0, marks = 0;
-    for (const run::PortRecord& p : r.ports) {
-        drops += p.end.drops;
-        pauses += p.end.pauses_sent;
-        marks += p.end.marks;
-    }
-    return fmt::format(
-        "{} {} ending {} flows {}/{}/{} t {:.3f} ms slow p50 {:.2f} p99 {:.2f} drops {} pauses {} marks {} hops {} "
-        "wall {:.2f}\n{}",
-        r.scenario, r.run_name, static_cast<int>(r.ending), good, bad, pending,
-        static_cast<double>(r.simulated_time.in_ps()) * 1e-9, slow.empty() ? 0 : slow[slow.size() / 2],
-        slow.empty() ? 0 : slow[slow.size() * 99 / 100], drops, pauses, marks, r.packet_hops, r.wall_seconds,
-        r.stuck_dump);
+    return code;
 }
 
 }  // namespace
 
 int run_scenarios(const RunOptions& options) {
-    int code = kSuccess;
+    catch_stop_signals();
+    scenarios::ScenarioOptions language = run::scenario_options();
+    language.settings = options.settings;
+    if (options.seed) language.settings.push_back(fmt::format("seed={}", *options.seed));
+    std::vector<std::vector<ScenarioSpec>> specs;
+    bool right = true;
     for (const std::string& file : options.files) {
-        scenarios::ScenarioOptions language = run::scenario_options();
-        language.settings = options.settings;
         scenarios::DiagnosticSink sink;
-        auto specs = scenarios::load_scenario(file, language, sink);
-        if (!specs) {
-            std::cerr << sink.to_string();
-            code = kUsage;
-            continue;
-        }
-        for (ScenarioSpec& spec : *specs) {
-            if (options.seed) spec.lab.seed = *options.seed;
+        auto loaded = scenarios::load_scenario(file, language, sink);
+        if (!loaded) std::cerr << sink.to_string();
+        right = right && loaded.has_value();
+        specs.push_back(loaded ? std::move(*loaded) : std::vector<ScenarioSpec>{});
+    }
+    if (!right) return kUsage;
+    const fs::path out = options.out.empty() ? fs::path(kDefaultOut) : fs::path(options.out);
+    std::vector<Job> jobs;
+    int threads = 1;
+    for (size_t f = 0; f < specs.size(); ++f) {
+        for (ScenarioSpec& spec : specs[f]) {
             if (options.threads) spec.run.threads = *options.threads;
-            Job job{&spec, {}, {}};
-            execute(job);
-            if (!job.problems.empty()) {
-                std::cerr << job.problems;
-                code = kUsage;
-                continue;
-            }
-            std::cout << short_line(job.result);
+            threads = std::max(threads, spec.run.threads);
+            fs::path folder = out / folder_name(spec.lab.name);
+            if (!spec.run_name.empty()) folder /= folder_name(spec.run_name);
+            jobs.push_back({&spec, f, folder, {}, {}, {}, {}});
         }
     }
-    return code;
+    const unsigned cores = std::max(std::thread::hardware_concurrency(), 1U);
+    const unsigned width =
+        options.jobs > 0 ? static_cast<unsigned>(options.jobs) : std::max(cores / static_cast<unsigned>(threads), 1U);
+    execute_all(jobs, width);
+    if (stop_signal_seen()) return kInterrupted;
+
+    std::vector<std::string> errors;
+    std::vector<output::JunitRun> junit;
+    for (size_t begin = 0, end = 0; begin < jobs.size(); begin = end) {
+        while (end < jobs.size() && jobs[end].file == jobs[begin].file) ++end;
+        const fs::path folder = out / folder_name(jobs[begin].spec->lab.name);
+        write_report(folder, std::span(jobs).subspan(begin, end - begin), errors);
+        if (jobs[begin].problems.empty()) std::cout << fmt::format("results: {}\n", folder.string());
+    }
+    for (const Job& job : jobs) {
+        errors.insert(errors.end(), job.write_errors.begin(), job.write_errors.end());
+        if (job.problems.empty())
+            junit.push_back({&job.result, &job.verdicts, command_of(options, options.files[job.file])});
+    }
+    if (!options.junit.empty()) {
+        if (std::string error = output::write_file(options.junit, output::junit_xml(junit)); !error.empty())
+            errors.push_back(std::move(error));
+    }
+    for (const std::string& error : errors) std::cerr << "simverbs: " << error << '\n';
+    const int code = verdict_code(jobs);
+    return code == kSuccess && !errors.empty() ? kServerError : code;
 }
 
 }  // namespace simverbs::tools

@@ -1,0 +1,47 @@
+// make_reports FOLDER: writes the reports that check_pages.py opens.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/report/sample_results.hpp"
+
+namespace {
+
+using namespace simverbs::scenarios::report;
+
+void write(const std::filesystem::path& file, const std::vector<ReportRun>& runs) {
+    std::ofstream out(file, std::ios::binary);
+    out << render_report(runs);
+    if (!out.flush()) throw std::filesystem::filesystem_error("cannot write", file, std::error_code());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 2) {
+        std::fprintf(stderr, "usage: make_reports FOLDER\n");
+        return 2;
+    }
+    const std::filesystem::path folder = argv[1];
+    std::filesystem::create_directories(folder);
+    const auto rich = rich_result(0.75);
+    write(folder / "rich.html", {{rich, sample_verdicts(true)}});
+    const auto empty = empty_result();
+    write(folder / "empty.html", {{empty, {}}});
+    write(folder / "none.html", {});
+    const auto hostile = hostile_result();
+    write(folder / "hostile.html", {{hostile, sample_verdicts(false)}, {empty, {}}});
+    const auto large = large_result(20'000);
+    write(folder / "large.html", {{large, {}}});
+    std::vector<simverbs::scenarios::run::RunResult> results;
+    for (const auto& [algorithm, load] : {std::pair("dcqcn", 0.8), std::pair("hpcc", 0.35), std::pair("timely", 0.6)}) {
+        results.push_back(rich_result(load));
+        results.back().run_name = std::string("cc.algorithm=") + algorithm;
+        results.back().algorithm = algorithm;
+        results.back().settings = {{"cc.algorithm", algorithm}};
+    }
+    write(folder / "sweep.html", {{results[0], sample_verdicts(false)},
+                                  {results[1], sample_verdicts(true)},
+                                  {results[2], sample_verdicts(true)}});
+    return 0;
+}
