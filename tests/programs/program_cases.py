@@ -30,7 +30,8 @@ class Case:
     numbers: tuple = ()
     pcap: str = ""          # "": no capture; "strict": every request answered; "unacked": a peer may be missing
     runs: int = 1           # more than one: stdout (and captures) must be the same bytes each time
-    seconds: int = 6        # what it needs on two quiet cores, at most; the test's time limit is six times that
+    # What it needs on two quiet cores, at most (0: 6 with a capture to check, else 3); the time limit is six times that.
+    seconds: int = 0
     sanitized: bool = False  # runs against the sanitized server as well
     needs: tuple = ()       # programs beyond ibverbs-utils and perftest
 
@@ -79,8 +80,8 @@ SHORT = [
     Case("ib_write_bw_eight_qps", pair("ib_write_bw", "-q 8 -n 200")),
     Case("ib_send_bw_events", pair("ib_send_bw", "-e -n 200")),
     Case("ib_write_bw_inline", pair("ib_write_bw", "-I 64 -s 64 -n 1000")),
-    Case("ib_write_bw_one_second_at_10g", pair("ib_write_bw", "-D 1"), lab="two_hosts_roce_10g", seconds=30),
-    Case("ib_write_lat_one_second_at_10g", pair("ib_write_lat", "-D 1 -s 65536"), lab="two_hosts_roce_10g", seconds=30),
+    Case("ib_write_bw_one_second_at_10g", pair("ib_write_bw", "-D 1"), lab="two_hosts_roce_10g", seconds=12),
+    Case("ib_write_lat_one_second_at_10g", pair("ib_write_lat", "-D 1 -s 65536"), lab="two_hosts_roce_10g", seconds=12),
     Case("ib_send_bw_uc", pair("ib_send_bw", "-c UC -n 200")),
     Case("ib_send_lat_ud", pair("ib_send_lat", "-c UD -s 1024 -n 200")),
     Case("ib_send_bw_srq", pair("ib_send_bw", "-n 200 --use-srq")),
@@ -126,6 +127,13 @@ SHORT = [
          stdout=(r"status 0",)),
     Case("two_threads_share_a_context", (("h0", "{two_threads}"),), stdout=(r"two threads: ok",)),
     Case("a_completion_channel_works_in_epoll", (("h0", "{channel_in_epoll}"),), stdout=(r"order cpt",)),
+    Case("asynchronous_events_reach_their_context", (("h0", "{async_events}"),), sanitized=True,
+         stdout=(r"SRQ limit reached", r"last WQE reached", r"CQ error", r"async events: ok")),
+    Case("ibv_asyncwatch_beside_a_lab_program",
+         (("h0", "timeout 1 ibv_asyncwatch"), ("h0", "ib_send_bw -n 200"), ("h1", "ib_send_bw -n 200 h0")), exit=1,
+         stdout=(r"^\[h0\] mlx5_0: async event FD", r"^\[h1\]\s+65536\s+200\s"), stderr=(r"ibv_asyncwatch: exit code 124",)),
+    Case("ibv_asyncwatch_alone_ends_with_the_stall_report", (("h0", "ibv_asyncwatch"),), exit=3,
+         stderr=(r"waits: ibv_get_async_event",)),
     Case("udp_and_select_follow_the_simulated_clock", (("h0", "{udp_echo}"), ("h1", "{udp_echo} h0")),
          stdout=(r"server got 5 bytes from 10\.0\.0\.2", r"client got hello after 3 timeouts")),
     Case("large_registered_memory_behaves_as_private_memory", (("h0", "{shared_memory}"),),
@@ -134,6 +142,9 @@ SHORT = [
          options=("--clock", "wall"), stdout=(r"shared memory: ok",)),
     Case("without_shared_memory_registrations_work_the_same", (("h0", "sh -c 'ulimit -f 1000000; {shared_memory} unshared'"),),
          stdout=(r"shared memory: ok",)),
+    Case("pthread_cancel_ends_whoever_waits", (("h0", "{cancels_threads}"),), stdout=(r"cancelled threads: ok",)),
+    Case("pthread_cancel_ends_whoever_waits_with_the_wall_clock", (("h0", "{cancels_threads}"),), options=("--clock", "wall"),
+         stdout=(r"cancelled threads: ok",)),
     Case("a_forked_child_opens_its_own_context", (("h0", "{forks}"),), stdout=(r"child: ok", r"parent: ok")),
     Case("a_program_that_never_cleans_up_ends_well", (("h0", "{never_destroys}"),), stdout=(r"leaving everything behind",)),
     Case("a_peer_that_crashes_mid_transfer_gives_retry_exceeded",
@@ -161,7 +172,7 @@ SHORT = [
 SANITIZED = ("ibv_devinfo_shows", "ibv_rc_pingpong_roce", "ibv_ud_pingpong_ib", "ibv_srq_pingpong_roce", "ib_write_lat_roce",
              "ib_read_bw_roce", "ib_atomic_lat_ib", "ib_send_bw_events", "rc_survives", "a_program_that_never", "a_peer_that_crashes",
              "a_forked_child", "explain_names", "wall_clock_rc", "ten_steps_by_gid")
-SHORT = [replace(c, sanitized=c.name.startswith(SANITIZED)) for c in SHORT]
+SHORT = [replace(c, sanitized=c.sanitized or c.name.startswith(SANITIZED), seconds=c.seconds or (6 if c.pcap else 3)) for c in SHORT]
 
 
 def full():

@@ -133,6 +133,28 @@ def a_killed_program_ends_the_lab_with_a_clear_word():
         expect(re.search(r"ib_write_bw.*(signal|[Kk]illed)", err), err)
 
 
+def children_of(pid):
+    try:
+        return sorted(int(child) for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+    except OSError:
+        return []
+
+
+def a_program_killed_while_it_starts_ends_the_lab():
+    for tenths_of_ms in range(0, 32, 3):
+        lab = start("exec", "h0", "ib_write_bw -n 100", "h1", "ib_write_bw -n 100 h0")
+        while not children_of(lab.pid) and lab.poll() is None:
+            pass
+        time.sleep(tenths_of_ms * 1e-4)
+        os.kill(children_of(lab.pid)[0], signal.SIGKILL)
+        try:
+            _, err = lab.communicate(timeout=12)
+        except subprocess.TimeoutExpired:
+            lab.terminate()
+            raise AssertionError(f"still running, its program was killed after {tenths_of_ms / 10} ms") from None
+        expect(lab.returncode in (1, 3), f"ended with {lab.returncode}: {err}")
+
+
 def a_statically_linked_program_is_one_clear_error():
     run = simverbs("exec", "h0", f"{OPTIONS.programs}/static_hello")
     expect(run.returncode == 2, f"ended with {run.returncode}: {run.stderr}")
@@ -160,10 +182,29 @@ def a_lab_stays_up_for_two_terminals():
         expect(not gone_soon(folder), f"left running: {remains(folder)}")
 
 
+def a_killed_lab_that_was_up_makes_room_for_the_next():
+    with tempfile.TemporaryDirectory() as folder:
+        env = private_tmp(folder)
+        expect(simverbs("up", "two_hosts_roce", env=env).returncode == 0, "up")
+        state = next(pathlib.Path(folder).rglob("lab.up"))
+        os.kill(int(state.read_text().split()[0]), signal.SIGKILL)
+        for _ in range(100):
+            on = simverbs("on", "h0", "--", "true", env=env)
+            if on.returncode == 2:
+                break
+            time.sleep(0.05)
+        expect(on.returncode == 2 and "has died" in on.stderr, f"{on.returncode}: {on.stderr}")
+        up = simverbs("up", "two_hosts_ib", env=env)
+        expect(up.returncode == 0, up.stderr)
+        expect(simverbs("down", env=env).returncode == 0, "down")
+        expect(not list(pathlib.Path(folder).iterdir()), f"left: {list(pathlib.Path(folder).rglob('*'))[:5]}")
+
+
 CHECKS = [four_labs_at_once_do_not_disturb_each_other, another_seed_gives_other_psns_and_the_same_verdict,
           a_loaded_core_changes_nothing, interrupt_ends_everything, killing_the_tool_kills_its_programs,
-          a_killed_program_ends_the_lab_with_a_clear_word, a_statically_linked_program_is_one_clear_error,
-          a_lab_stays_up_for_two_terminals]
+          a_killed_program_ends_the_lab_with_a_clear_word,
+          a_program_killed_while_it_starts_ends_the_lab, a_statically_linked_program_is_one_clear_error,
+          a_lab_stays_up_for_two_terminals, a_killed_lab_that_was_up_makes_room_for_the_next]
 
 
 def main():

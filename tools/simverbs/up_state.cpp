@@ -1,17 +1,34 @@
 #include "tools/simverbs/up_state.hpp"
 
 #include <fmt/format.h>
-#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "tools/simverbs/user_error.hpp"
 #include "verbs_shim/server/lab_block.hpp"
+#include "verbs_shim/server/unique_fd.hpp"
 
 namespace simverbs::tools {
+
+namespace {
+
+/// Does a server listen there? A process id proves nothing: it may be a zombie's or by now somebody else's.
+bool listens(const std::string& socket_path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (socket_path.size() >= sizeof address.sun_path) return false;
+    std::memcpy(address.sun_path, socket_path.c_str(), socket_path.size() + 1);
+    const server::UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    return fd.valid() && ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
+}  // namespace
 
 std::string up_state_file(const std::string& name) {
     if (name.empty() || name.find('/') != std::string::npos || name.front() == '.')
@@ -37,7 +54,7 @@ UpState read_up_state(const std::string& name) {
     if (!(in >> state.pid >> state.socket))
         throw UserError(fmt::format("no lab '{}' is up; simverbs up LAB starts one", name));
     for (std::string host; in >> host;) state.hosts.push_back(host);
-    if (::kill(state.pid, 0) != 0 || ::access(state.socket.c_str(), F_OK) != 0) {
+    if (!listens(state.socket)) {
         ::unlink(file.c_str());
         throw UserError(fmt::format("the lab '{}' has died; simverbs up LAB starts a new one", name));
     }

@@ -154,7 +154,7 @@ class Lab {
     void open_socket();
     void accept_connection();
     void on_visitor(int fd, uint32_t events);
-    bool provide_sysfs(Host& host);
+    int provide_sysfs(Host& host);
     void admit(UniqueFd connection, const protocol::HelloRequest& hello, pid_t pid);
     void refuse(int fd, const protocol::HelloRequest& hello, int error);
     struct Place {
@@ -178,6 +178,7 @@ class Lab {
     std::string socket_path_;
     UniqueFd listener_;
     std::map<int, UniqueFd> visitors_;
+    bool sysfs_failed_ = false;  ///< said once
     std::map<uint32_t, std::unique_ptr<Client>> clients_;
     std::map<host::AddressSpaceId, uint32_t> process_of_space_;
     std::map<uint32_t, UniqueFd> pidfds_;

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
+#include <system_error>
 
 #include "verbs_shim/server/control.hpp"
 #include "verbs_shim/server/lab.hpp"
@@ -147,24 +148,28 @@ int Lab::choose_place(const protocol::HelloRequest& hello, pid_t pid, Place& pla
     return EAGAIN;
 }
 
-/// Made for the first program on a host: a lab may have thousands of hosts.
-bool Lab::provide_sysfs(Host& host) {
-    if (host.has_sysfs) return true;
+/// Made for the first program on a host: a lab may have thousands of hosts. 0, or why it cannot be made.
+int Lab::provide_sysfs(Host& host) {
+    if (host.has_sysfs) return 0;
     try {
         make_sysfs_tree(host);
-    } catch (const std::exception& e) {
-        observer_->on_note(fmt::format("{}: {}", host.name, e.what()));
-        return false;
+    } catch (const std::system_error& e) {
+        if (!sysfs_failed_) {
+            observer_->on_note(
+                fmt::format("{}: {}; make room there, or set XDG_RUNTIME_DIR to another folder", host.name, e.what()));
+        }
+        sysfs_failed_ = true;
+        return e.code().value();
     }
     host.has_sysfs = true;
-    return true;
+    return 0;
 }
 
 void Lab::admit(UniqueFd connection, const protocol::HelloRequest& hello, pid_t pid) {
     Place place;
     if (pid == 0) return;
     if (const int error = choose_place(hello, pid, place); error != 0) return refuse(connection.get(), hello, error);
-    if (!provide_sysfs(hosts_[place.host])) return refuse(connection.get(), hello, EIO);
+    if (const int error = provide_sysfs(hosts_[place.host]); error != 0) return refuse(connection.get(), hello, error);
     remove_client(place.process);  // of an earlier image
     protocol::ProcessEntry& entry = page_->processes[place.process];
     auto client = std::make_unique<Client>();

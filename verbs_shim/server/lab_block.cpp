@@ -8,6 +8,7 @@
 #include <sys/vfs.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -44,6 +45,42 @@ void check_private(const std::string& path) {
         throw std::runtime_error(fmt::format("{} is not a folder of this user", path));
 }
 
+/// The lock of a block, taken; invalid if somebody has it.
+UniqueFd lock_block(const std::string& path) {
+    UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!fd.valid() && errno == ENOENT) {
+        // The last lab that ended may have removed the folder between our mkdir and now.
+        make_folder(kLockFolder, 01777);
+        fd = UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    }
+    if (!fd.valid() || ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return UniqueFd{};
+    struct stat ours {
+    }, named{};
+    if (::fstat(fd.get(), &ours) != 0 || ::stat(path.c_str(), &named) != 0 || ours.st_ino != named.st_ino)
+        return UniqueFd{};
+    return fd;
+}
+
+std::string lock_path_of(uint32_t block) {
+    return fmt::format("{}/{}", kLockFolder, block);
+}
+
+/// Removes the folders of labs that were killed: nobody holds their locks.
+void remove_dead_labs(const std::string& base, uint32_t own_block) {
+    std::error_code error;
+    std::filesystem::directory_iterator entry(base, error);
+    for (; !error && entry != std::filesystem::directory_iterator{}; entry.increment(error)) {
+        unsigned block = 0;
+        if (std::sscanf(entry->path().filename().c_str(), "lab-%u", &block) != 1 || block == own_block) continue;
+        const std::string path = lock_path_of(block);
+        const UniqueFd lock = lock_block(path);
+        if (!lock.valid()) continue;
+        std::error_code ignored;
+        std::filesystem::remove_all(entry->path(), ignored);
+        ::unlink(path.c_str());  // while locked, as below
+    }
+}
+
 }  // namespace
 
 std::string LabBlock::base_folder() {
@@ -74,6 +111,7 @@ LabBlock::LabBlock(uint32_t preferred) {
     }
     make_folder(folder_, 0700);
     check_private(folder_);
+    remove_dead_labs(base, block_);
 }
 
 LabBlock::~LabBlock() {
@@ -86,20 +124,9 @@ LabBlock::~LabBlock() {
 }
 
 bool LabBlock::try_block(uint32_t block) {
-    const std::string path = fmt::format("{}/{}", kLockFolder, block);
-    UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!fd.valid()) {
-        // The last lab that ended may have removed the folder between our mkdir and now.
-        if (errno == ENOENT) {
-            make_folder(kLockFolder, 01777);
-            fd = UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-        }
-        if (!fd.valid()) return false;
-    }
-    if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return false;
-    struct stat ours {
-    }, named{};
-    if (::fstat(fd.get(), &ours) != 0 || ::stat(path.c_str(), &named) != 0 || ours.st_ino != named.st_ino) return false;
+    const std::string path = lock_path_of(block);
+    UniqueFd fd = lock_block(path);
+    if (!fd.valid()) return false;
     lock_ = std::move(fd);
     lock_path_ = path;
     block_ = block;

@@ -9,7 +9,7 @@
 namespace simverbs::server {
 
 /// Block L of 127.L.0.0/16 and a private folder, both locked by one file: when the owner dies, however it dies, the
-/// lock is free, and the next lab removes what was left.
+/// lock is free, and the next lab of this user removes what was left.
 class LabBlock {
   public:
     static constexpr uint32_t kFirst = 16;

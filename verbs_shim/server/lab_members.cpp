@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "verbs_shim/server/futex.hpp"
@@ -125,7 +126,11 @@ int64_t Lab::latest_clock(uint32_t process) const {
 void Lab::watch_process(uint32_t process, pid_t pid) {
     if (pidfds_.contains(process)) return;
     UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-    if (!fd.valid()) return;
+    if (!fd.valid()) {
+        // Its hello may be read when it is dead and buried already.
+        if (errno == ESRCH) dead_.push_back(process);
+        return;
+    }
     const int number = fd.get();
     pidfds_[process] = std::move(fd);
     // Only noted: when a death takes effect in simulated time is for the lab's runner to say.

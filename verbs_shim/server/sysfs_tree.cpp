@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <stdexcept>
 #include <string>
+#include <system_error>
 
 #include "models/wire/gid.hpp"
 #include "models/wire/mac_address.hpp"
@@ -22,9 +23,11 @@ namespace {
 constexpr size_t kTableFiles = 16;
 
 void put(const fs::path& file, std::string_view line) {
+    errno = 0;
     std::ofstream out(file);
     out << line << '\n';
-    if (!out.flush()) throw std::runtime_error(fmt::format("cannot write {}", file.string()));
+    if (!out.flush())
+        throw std::system_error(errno != 0 ? errno : EIO, std::generic_category(), "cannot write " + file.string());
 }
 
 std::string guid_text(uint64_t guid) {

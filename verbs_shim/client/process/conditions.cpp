@@ -54,10 +54,11 @@ int wait_for_ticket(pthread_cond_t* c, pthread_mutex_t* m, const char* what, int
     }
     int result = 0;
     while (t.released <= mine) {
-        const turn::Woken woken = wait_for_notify(c, shared, what, deadline_ps);
+        const turn::Woken woken = wait_for_notify(c, shared, what, deadline_ps, true);
         if (t.released > mine) break;
         if (woken == turn::Woken::Interrupted) turn::deliver_signals();
-        if (woken == turn::Woken::Deadline || (woken == turn::Woken::ServerGone && turn::now_ps() >= deadline_ps)) {
+        if (turn::cancelled() || woken == turn::Woken::Deadline ||
+            (woken == turn::Woken::ServerGone && turn::now_ps() >= deadline_ps)) {
             // This ticket must not eat a signal that is meant for another: everybody draws a new one (a spurious
             // wake-up, which POSIX allows).
             t.released = t.next;

@@ -31,7 +31,7 @@ int wait_for_post(sem_t* s, int64_t deadline_ps) {
     turn::checkpoint();
     for (;;) {
         if (real_sem_trywait(s) == 0) return 0;
-        const turn::Woken woken = wait_for_notify(s, is_shared(s), "sem_wait", deadline_ps);
+        const turn::Woken woken = wait_for_notify(s, is_shared(s), "sem_wait", deadline_ps, true);
         if (real_sem_trywait(s) == 0) return 0;
         if (woken == turn::Woken::Interrupted && turn::deliver_signals() == turn::Signals::Interrupt) {
             guard.set_errno(EINTR);

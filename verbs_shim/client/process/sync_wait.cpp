@@ -32,9 +32,11 @@ bool contended(bool process_shared) {
     return process_shared || turn::g_process.threads.load(std::memory_order_relaxed) > 1;
 }
 
-turn::Woken wait_for_notify(const volatile void* object, bool process_shared, const char* what, int64_t deadline_ps) {
+turn::Woken wait_for_notify(const volatile void* object, bool process_shared, const char* what, int64_t deadline_ps,
+                            bool cancellation_point) {
     const uint64_t k = key(object, process_shared);
     turn::WaitSet set(what);
+    set.cancellation_point = cancellation_point;
     set.add_object(k, turn::object_value(k), kWakeUpPs);
     set.add_deadline(deadline_ps);
     std::atomic<uint32_t>& waiting = g_waiting[bucket(object)];

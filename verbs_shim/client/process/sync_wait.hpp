@@ -15,7 +15,9 @@ inline constexpr int64_t kWakeUpPs = 3'000'000;  ///< from a wake-up to the othe
 bool contended(bool process_shared);
 
 /// Waits until somebody calls notify() for an object that falls into the same bucket. The caller looks again then.
-turn::Woken wait_for_notify(const volatile void* object, bool process_shared, const char* what, int64_t deadline_ps);
+/// pthread_cancel ends it only where POSIX says so: in waits for conditions and semaphores.
+turn::Woken wait_for_notify(const volatile void* object, bool process_shared, const char* what, int64_t deadline_ps,
+                            bool cancellation_point = false);
 
 /// Whoever waits for `object` looks again.
 void notify(const volatile void* object, bool process_shared);

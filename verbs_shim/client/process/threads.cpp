@@ -17,6 +17,7 @@
 namespace simverbs::client::process {
 
 SIMVERBS_REAL(pthread_create);
+SIMVERBS_REAL(pthread_cancel);
 SIMVERBS_REAL(pthread_join);
 SIMVERBS_REAL(pthread_detach);
 SIMVERBS_REAL(pthread_tryjoin_np);
@@ -34,6 +35,7 @@ struct Record {
     std::atomic<bool> ended;
     bool detached;
     uint32_t slot;
+    uint64_t cancel_seen;  ///< value of the slot's cancel object when the thread was made
     pthread_t handle;
     void* (*function)(void*);
     void* argument;
@@ -46,6 +48,10 @@ thread_local Record* t_record __attribute__((tls_model("initial-exec"))) = nullp
 
 uint64_t join_key(uint32_t slot) {
     return object_key(protocol::ObjectKind::ProcessSync, (uint64_t{3} << 40) | slot);
+}
+
+uint64_t cancel_key(uint32_t slot) {
+    return object_key(protocol::ObjectKind::ProcessSync, (uint64_t{6} << 40) | slot);
 }
 
 Record* new_record() {
@@ -90,6 +96,8 @@ void* run_thread(void* argument) {
     r->handle = pthread_self();
     pthread_setspecific(g_end_key, reinterpret_cast<void*>(uintptr_t{1}));
     turn::arrive(r->slot);
+    turn::t_state.cancel_key = cancel_key(r->slot);
+    turn::t_state.cancel_seen = r->cancel_seen;
     return r->function(r->argument);
 }
 
@@ -112,6 +120,7 @@ int create(pthread_t* out, const pthread_attr_t* attributes, void* (*function)(v
     if (r != nullptr) {
         r->ended.store(false, std::memory_order_relaxed);
         r->slot = reply.slot;
+        r->cancel_seen = turn::object_value(cancel_key(r->slot));
         r->function = function;
         r->argument = argument;
         r->detached = wants_detached(attributes);
@@ -197,6 +206,7 @@ uint32_t main_slot() {
 void forget_other_threads() {
     for (Record& r : g_records) r.used.store(false, std::memory_order_relaxed);
     t_record = nullptr;
+    turn::t_state.cancel_key = 0;
 }
 
 int thread_for_signal(int pid, int self, int signal_number) {
@@ -214,6 +224,19 @@ SIMVERBS_INTERPOSE int pthread_create(pthread_t* out, const pthread_attr_t* attr
     turn::start_if_needed();
     return turn::active() && g_has_end_key ? create(out, attributes, function, argument)
                                            : real_pthread_create(out, attributes, function, argument);
+}
+
+SIMVERBS_INTERPOSE int pthread_cancel(pthread_t thread) {
+    if (!turn::active()) return real_pthread_cancel(thread);
+    turn::InShim guard;
+    turn::charge(kJoinPs);
+    turn::checkpoint();
+    const int rc = real_pthread_cancel(thread);
+    for (const Record& r : g_records) {
+        if (rc == 0 && r.used.load(std::memory_order_acquire) && pthread_equal(r.handle, thread) != 0)
+            turn::object_bump(cancel_key(r.slot));
+    }
+    return rc;
 }
 
 SIMVERBS_INTERPOSE int pthread_join(pthread_t thread, void** result) {

@@ -1,5 +1,6 @@
 // The border between the program and the shim: depth, errno, and what happens when a thread goes back to the program.
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -63,6 +64,11 @@ InShim::~InShim() {
     // A signal may have come between the last look and here.
     if (t.depth == 0 && t.num_pending != 0) deliver_signals();
     errno = saved_errno_;
+    if (t.depth == 0 && t.cancelled) {
+        t.cancelled = false;
+        t.cancel_seen = object_value(t.cancel_key);
+        pthread_testcancel();  // unwinds from here
+    }
 }
 
 void leave_shim() {
@@ -88,7 +94,7 @@ Signals deliver_signals() {
         else if (verdict == Signals::None)
             verdict = Signals::Restart;
     }
-    return verdict;
+    return t.cancelled ? Signals::Interrupt : verdict;
 }
 
 }  // namespace simverbs::client::turn

@@ -27,6 +27,9 @@ struct ThreadState {
     uint32_t overflow_steps;         ///< waits in a row on sets that were too large
     uint32_t idle_wakes;             ///< waits of a spinner in a row that only another thread ended
     int64_t began_ps;                ///< clock at its first turn
+    uint64_t cancel_key;             ///< object that pthread_cancel of this thread bumps; 0: it cannot be cancelled
+    uint64_t cancel_seen;            ///< its value before any such call
+    bool cancelled;                  ///< it is to end when it leaves the shim
     int64_t post_limit_ps;           ///< the clock may not pass this without a yield (rule 4)
     // Signals that came while the thread was inside the shim or without the turn.
     volatile uint32_t num_pending;

@@ -1,6 +1,7 @@
 #include "verbs_shim/client/turn/turn.hpp"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "verbs_shim/client/clock/clock.hpp"
@@ -19,6 +20,8 @@ namespace {
 /// A wait with more items than fit looks again after this long, doubled up to the maximum.
 constexpr int64_t kOverflowStepPs = 5'000'000;
 constexpr uint32_t kMaxOverflowDoublings = 8;
+/// From pthread_cancel to the other thread's waking up.
+constexpr int64_t kCancelPs = 3'000'000;
 
 int64_t saturating_add(int64_t a, int64_t b) {
     int64_t sum = 0;
@@ -58,7 +61,21 @@ void note_woken_by(ThreadState& t, const protocol::WaitItem& item) {
         note_progress();
 }
 
+/// Does pthread_cancel end this wait?
+bool can_be_cancelled(const ThreadState& t, const WaitSet& set) {
+    if (t.cancel_key == 0 || t.cancelled || !set.cancellation_point || (set.w.flags & protocol::kWaitVisible) != 0)
+        return false;
+    int state = PTHREAD_CANCEL_DISABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    pthread_setcancelstate(state, nullptr);
+    return state == PTHREAD_CANCEL_ENABLE;
+}
+
 }  // namespace
+
+bool cancelled() {
+    return t_state.cancelled;
+}
 
 bool active() {
     return t_state.slot != nullptr && g_process.virtual_clock.load(std::memory_order_relaxed);
@@ -169,6 +186,11 @@ Woken wait(WaitSet& set, uint32_t* item) {
         const int64_t timer = g_process.next_timer_ps.load(std::memory_order_relaxed);
         copy_wait(s.wait, set.w, timer < deadline ? timer : deadline);
         process::watch_children(s.wait);
+        uint32_t cancel_item = protocol::kNoItem;
+        if (s.wait.num_items < protocol::kMaxWaitItems && can_be_cancelled(t, set)) {
+            cancel_item = s.wait.num_items++;
+            s.wait.items[cancel_item] = {protocol::WaitKind::Object, 0, t.cancel_key, t.cancel_seen, kCancelPs};
+        }
         tell_other_threads(t, s.wait);
         if ((set.w.flags & protocol::kWaitVisible) != 0 && t.read_clock) s.wait.flags |= protocol::kWaitReadsClock;
         s.woken_by = protocol::kNoItem;
@@ -179,6 +201,10 @@ Woken wait(WaitSet& set, uint32_t* item) {
             note_woken_by(t, set.w.items[s.woken_by]);
             if (item != nullptr) *item = s.woken_by;
             return Woken::Item;
+        }
+        if (s.woken_by != protocol::kNoItem && s.woken_by == cancel_item) {
+            t.cancelled = true;
+            return Woken::Interrupted;
         }
         if (s.woken_by != protocol::kNoItem) {  // a child has ended: its signal is due
             if (process::notify_ended_children()) return Woken::Interrupted;

@@ -52,9 +52,11 @@ class WaitSet {
 
     protocol::Wait w;
     bool overflow = false;  ///< more than kMaxWaitItems: waits in steps instead (deterministic, slower)
+    /// pthread_cancel ends the wait (POSIX names the calls); the thread ends when it leaves the shim.
+    bool cancellation_point = true;
 };
 
-/// Interrupted: a signal arrived that a handler of the program wants; deliver_signals() runs it.
+/// Interrupted: a signal arrived that a handler of the program wants; deliver_signals() runs it. Or pthread_cancel.
 enum class Woken { Item, Deadline, Visible, ServerGone, Interrupted };
 
 /// Gives up the turn until `set` is satisfied; returns with the clock at the moment it was. `item` gets the index.
@@ -65,6 +67,9 @@ Woken wait(WaitSet& set, uint32_t* item = nullptr);
 /// Calls that are never restarted (poll, select, nanosleep, …) treat Restart as Interrupt.
 enum class Signals { None, Restart, Interrupt };
 Signals deliver_signals();
+
+/// pthread_cancel has ended a wait: the call gives up and returns whatever it likes, nobody will see it.
+bool cancelled();
 
 /// Makes a control request under the turn: sends it, yields until it has been answered, reads the reply. Returns 0 or
 /// an errno (ENODEV if the server is gone). `fds` may be null.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 
 #include <cerrno>
 
@@ -27,7 +28,12 @@ bool is_non_blocking(int fd) {
 
 /// The kernel's read: 0, an errno, EIO at the end of the stream.
 int read_now(int fd, protocol::ChannelEvent& event) {
+    // Where it may block it is a cancellation point: what glibc's read does around its system call.
+    const bool may_block = !turn::active();
+    int type = PTHREAD_CANCEL_DEFERRED;
+    if (may_block) pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
     const long n = raw_syscall(SYS_read, fd, as_argument(&event), sizeof event);
+    if (may_block) pthread_setcanceltype(type, nullptr);
     if (n == static_cast<long>(sizeof event)) return 0;
     if (n < 0) return static_cast<int>(-n);
     connection::check_server();

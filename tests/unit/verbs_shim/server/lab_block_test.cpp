@@ -41,5 +41,18 @@ TEST(LabBlock, WhatADeadLabLeftIsGoneInTheNextOne) {
     EXPECT_FALSE(fs::exists(folder + "/left_behind"));
 }
 
+TEST(LabBlock, AnyNextLabRemovesWhatDeadLabsLeftAndNothingOfTheLiving) {
+    const LabBlock living(201);
+    fs::create_directories(living.folder() + "/in_use");
+    auto dead = std::make_unique<LabBlock>(202);
+    const std::string folder = dead->folder();
+    dead.reset();
+    fs::create_directories(folder + "/left_behind");
+    const LabBlock next(203);
+    ASSERT_NE(next.folder(), folder);
+    EXPECT_FALSE(fs::exists(folder));
+    EXPECT_TRUE(fs::exists(living.folder() + "/in_use"));
+}
+
 }  // namespace
 }  // namespace simverbs::server

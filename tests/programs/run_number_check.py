@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Checks of numbers against each other and against formulas: several runs a check. One function a check.
+
+Published figures of single runs stand in program_cases.py."""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+
+OPTIONS = None
+ROCE, INFINIBAND = "two_hosts_roce", "two_hosts_ib"
+
+# perftest's default limits of inline data on ConnectX-6 and -7 (perftest, get_default_inline_size).
+INLINE_WRITE, INLINE_SEND, INLINE_UD = 220, 236, 188
+
+
+def expect(condition, text):
+    if not condition:
+        raise AssertionError(text)
+
+
+def row(tool, size, options="-n 50", lab=ROCE, settings=()):
+    """What h1 prints for `size` bytes: the columns behind the size."""
+    sets = [word for setting in settings for word in ("--set", setting)]
+    command = [OPTIONS.simverbs, "exec", "--lab", lab, *sets, "h0", f"{tool} -s {size} {options}",
+               "h1", f"{tool} -s {size} {options} h0"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+    expect(done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    found = re.search(rf"^\[h1\]\s+{size}\s+\d+\s+(.*)$", done.stdout, re.M)
+    expect(found, f"{command} printed no row for {size} bytes:\n{done.stdout}")
+    return [float(column) for column in found[1].split()]
+
+
+def latency(tool, size, options="-n 50", lab=ROCE):
+    return row(tool, size, options, lab)[2]  # t_typical
+
+
+def bandwidth(tool, size, options, lab=ROCE, settings=()):
+    return row(tool, size, options, lab, settings)[1]  # average, MiB/s
+
+
+def latency_steps_up_where_inline_ends():
+    """Below the limit latency hardly depends on the size; one byte more costs a DMA read more (published: .6 to .9 us)."""
+    for tool, options, limit in (("ib_write_lat", "", INLINE_WRITE), ("ib_send_lat", "", INLINE_SEND),
+                                 ("ib_send_lat", "-c UD", INLINE_UD)):
+        for lab in ("two_hosts_cx6_200g", ROCE, INFINIBAND):
+            small, last, first = (latency(tool, size, f"{options} -n 50", lab) for size in (2, limit, limit + 1))
+            where = f"{tool} {options} in {lab}: 2 B {small}, {limit} B {last}, {limit + 1} B {first}"
+            expect(last - small <= 0.12, f"not flat below the inline limit: {where}")
+            expect(0.4 <= first - last <= 1.0, f"no step of a DMA read where inline ends: {where}")
+
+
+def latency_grows_with_size_towards_the_line_rate():
+    """ConnectX-6 HDR, one switch: the shape of the published run."""
+    sizes = (256, 1024, 4096, 16384, 65536, 262144, 1048576)
+    values = [latency("ib_write_lat", size, "-n 20", "two_hosts_cx6_200g") for size in sizes]
+    text = ", ".join(f"{s} B {v}" for s, v in zip(sizes, values))
+    expect(all(a < b for a, b in zip(values, values[1:])), f"not growing: {text}")
+    # The last quarter of the way is at line rate: 200 Gb/s are 41.9 us a MiB, published 42.7.
+    per_mib = (values[-1] - values[-2]) / (sizes[-1] - sizes[-2]) * (1 << 20)
+    expect(abs(per_mib - 42.7) <= 0.03 * 42.7, f"{per_mib:.2f} us a MiB between the last two: {text}")
+    expect(abs(values[-1] - 46.3) <= 0.15 * 46.3, f"1 MiB, published 46.3 us: {text}")
+
+
+def infiniband_is_faster_than_roce():
+    for tool, size in (("ib_write_lat", 2), ("ib_send_lat", 2), ("ib_read_lat", 2), ("ib_write_lat", 4096),
+                       ("ib_atomic_lat", 8)):
+        options = "-n 50"
+        ib, roce = latency(tool, size, options, INFINIBAND), latency(tool, size, options, ROCE)
+        expect(ib < roce, f"{tool} {size} B: InfiniBand {ib}, RoCE {roce}")
+
+
+def inline_is_faster_than_not_inline():
+    for tool, lab in (("ib_write_lat", ROCE), ("ib_send_lat", INFINIBAND), ("ib_send_lat -c UD", ROCE)):
+        inline, fetched = latency(tool, 64, "-I 64 -n 50", lab), latency(tool, 64, "-I 0 -n 50", lab)
+        expect(inline + 0.3 < fetched, f"{tool} in {lab}: inline {inline}, not inline {fetched}")
+
+
+def a_read_takes_longer_than_a_write():
+    """A READ is a whole round trip with a DMA read at the far end, a WRITE half a round trip."""
+    for lab in (ROCE, INFINIBAND, "back_to_back_cx5", "one_switch_cx6_hdr100"):
+        for size in (2, 4096):
+            read, write = latency("ib_read_lat", size, "-n 50", lab), latency("ib_write_lat", size, "-n 50", lab)
+            expect(write < read < 3 * write, f"{size} B in {lab}: read {read}, write {write}")
+
+
+def goodput(mtu, header_bytes, size, both_ways):
+    """MiB/s that 400 Gb/s leave to WRITEs of `size` bytes: a header on each packet, a RETH on the first, and with traffic
+    both ways one ACK (with AETH) of the other direction's message. `header_bytes` counts what a packet takes on the wire
+    beside payload and RETH."""
+    reth, aeth = 16, 4
+    wire = size + (size // mtu) * header_bytes + reth + (header_bytes + aeth if both_ways else 0)
+    return 400e9 / 8 * size / wire / (1 << 20) * (2 if both_ways else 1)
+
+
+# Preamble 8, Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4, gap 12; LRH 8, BTH 12, ICRC 4, VCRC 2.
+ROCE_HEADERS, INFINIBAND_HEADERS = 82, 26
+
+
+def goodput_is_what_the_headers_leave():
+    for lab, headers in ((ROCE, ROCE_HEADERS), ("two_hosts_ideal", ROCE_HEADERS), (INFINIBAND, INFINIBAND_HEADERS)):
+        for mtu in (1024, 4096):
+            for both_ways in (False, True):
+                options = f"-m {mtu} -n 200" + (" -b" if both_ways else "")
+                measured = bandwidth("ib_write_bw", 1 << 20, options, lab)
+                computed = goodput(mtu, headers, 1 << 20, both_ways)
+                expect(abs(measured - computed) <= 0.01 * computed,
+                       f"{lab} {options}: {measured} MiB/s, the headers leave {computed:.2f}")
+
+
+def message_rate_is_the_profiles():
+    rate = row("ib_write_bw", 64, "-n 2000 -l 16", settings=("message_gap=1 us",))[2]
+    expect(abs(rate - 1.0) <= 0.01, f"{rate} million messages/s with message_gap=1 us")
+    rate = row("ib_write_bw", 64, "-n 2000 -l 16 -q 4", settings=("qp_message_gap=1 us",))[2]
+    expect(abs(rate - 4.0) <= 0.04, f"{rate} million messages/s over 4 QPs with qp_message_gap=1 us")
+
+
+CHECKS = [latency_steps_up_where_inline_ends, latency_grows_with_size_towards_the_line_rate,
+          infiniband_is_faster_than_roce, inline_is_faster_than_not_inline, a_read_takes_longer_than_a_write,
+          goodput_is_what_the_headers_leave, message_rate_is_the_profiles]
+
+
+def main():
+    global OPTIONS
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--simverbs", default="")
+    parser.add_argument("name", nargs="?", help="the check; without one: prints their names")
+    OPTIONS = parser.parse_args()
+    if OPTIONS.name is None:
+        print("\n".join(check.__name__ for check in CHECKS))
+        return 0
+    if shutil.which("ib_write_lat") is None:
+        print("skipped: perftest is not installed")
+        return 77
+    check = next(c for c in CHECKS if c.__name__ == OPTIONS.name)
+    try:
+        check()
+    except (AssertionError, subprocess.TimeoutExpired) as problem:
+        print(f"FAILED {OPTIONS.name}\n{problem}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
