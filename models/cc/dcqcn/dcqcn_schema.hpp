@@ -49,7 +49,8 @@ inline constexpr auto schema_of = [](bool window) {
 inline constexpr auto kSchema = schema_of(false);
 inline constexpr auto kSchemaWithWindow = schema_of(true);
 
-/// HPCC's simulator ("Mellanox's version"), simulation/run.py and rdma-hw.cc: steps of 5 and 50 Mb/s per 25 Gb/s.
+/// HPCC's simulator ("Mellanox's version"), simulation/run.py and rdma-hw.cc: steps of 5 and 50 Mb/s per 25 Gb/s; where
+/// there is a window (dcqcn_vwin), it follows the rate.
 inline constexpr auto kHpccNs3 = std::to_array<PresetValue>({
     {"dce_tcp_g", 1020},
     {"dce_tcp_rtt", 1 * kUs},
@@ -67,6 +68,7 @@ inline constexpr auto kHpccNs3 = std::to_array<PresetValue>({
     {"hai_grows", 0},
     {"paper_reaction_point", 0},
     {"cnp_in_ack", 1},
+    {"variable_window", 1},
 });
 
 /// NVIDIA "DCQCN CC Parameters", column Default.
