@@ -59,6 +59,7 @@ struct Ack {
 struct Needs {
     bool cnp = false;                    ///< the receiver answers Ce with CNPs (BECN on InfiniBand) …
     sim::SimTime min_time_between_cnps;  ///< … at most one a QP in this time; zero: one for every marked packet
+    bool late_cnps = false;              ///< Ce within that time is answered at its end; else it is forgotten
     bool ecn_echo = false;               ///< ACKs say whether Ce came
     bool rtt = false;                    ///< ACKs carry a measured RTT
     bool hop_int = false;                ///< packets collect INT, ACKs bring it back

@@ -75,6 +75,7 @@ SimTime FlowNic::next_timer() const noexcept {
     SimTime t = next_start_time_;
     if (!paced_.empty()) t = std::min(t, paced_.front().time);
     if (!timers_.empty()) t = std::min(t, timers_.front().time);
+    if (!late_cnps_.empty()) t = std::min(t, late_cnps_.front().time);
     return t;
 }
 
@@ -195,6 +196,7 @@ void FlowNic::on_timer(SimTime now) {
         if (entry.generation == senders_[entry.slot].generation) on_paced(entry.slot, now);
     }
     on_retransmission_timers(now);
+    if (!late_cnps_.empty()) send_late_cnps(now);
 }
 
 /// The highest priority that may send; of it, acknowledgements and CNPs before data.
@@ -263,7 +265,7 @@ void FlowNic::describe(std::string& out, size_t most) const {
 size_t FlowNic::memory() const noexcept {
     const auto bytes = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
     size_t sum = sizeof *this + bytes(senders_) + bytes(receivers_) + bytes(slot_of_) + bytes(paced_) + bytes(timers_) +
-                 bytes(cc_states_) + bytes(path_facts_) + bytes(free_) + bytes(beyond_) + bytes(sacked_);
+                 bytes(late_cnps_) + bytes(cc_states_) + bytes(path_facts_) + bytes(free_) + bytes(beyond_) + bytes(sacked_);
     for (const auto& bits : beyond_) sum += bytes(bits);
     for (const auto& bits : sacked_) sum += bytes(bits);
     for (const auto& ring : acks_)

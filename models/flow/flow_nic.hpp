@@ -143,6 +143,7 @@ class FlowNic final : public sim::Node {
         uint16_t flow_hash = 0;
         uint8_t priority = 0;
         bool nak_sent = false;
+        bool cnp_due = false;  ///< in the heap of late CNPs
     };
     struct TimerEntry {
         sim::SimTime time;
@@ -210,6 +211,8 @@ class FlowNic final : public sim::Node {
     void on_out_of_order(Receiver& r, uint32_t qp, wire::Packet& packet, int32_t ahead, sim::SimTime now);
     void accept_in_order(Receiver& r, uint32_t qp, const wire::Packet& packet, sim::SimTime now);
     void send_ack(Receiver& r, wire::Packet& data, uint8_t syndrome, uint32_t psn);
+    void on_mark(uint32_t qp, sim::SimTime now);
+    void send_late_cnps(sim::SimTime now);
     void send_cnp(Receiver& r, sim::SimTime now);
     void push_control(const wire::Packet& packet);
 
@@ -227,9 +230,10 @@ class FlowNic final : public sim::Node {
     cc::Needs needs_;
     std::vector<Sender> senders_;
     std::vector<Receiver> receivers_;
-    std::vector<uint32_t> slot_of_;   ///< by source number: its place in senders_
-    std::vector<TimerEntry> paced_;   ///< heap
-    std::vector<TimerEntry> timers_;  ///< heap of retransmission timers
+    std::vector<uint32_t> slot_of_;      ///< by source number: its place in senders_
+    std::vector<TimerEntry> paced_;      ///< heap
+    std::vector<TimerEntry> timers_;     ///< heap of retransmission timers
+    std::vector<TimerEntry> late_cnps_;  ///< heap; slots are responders
     ReadyList ready_[kPriorities];
     std::unique_ptr<sim::LinkRing<wire::Packet>> acks_[kPriorities];
     FlowNicCounters counters_;

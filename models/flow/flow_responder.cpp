@@ -25,9 +25,7 @@ void FlowNic::on_data(Packet& packet, SimTime now) {
     SIM_CHECK(packet.dest_qp < receivers_.size(), config_.path, packet.dest_qp);
     const uint32_t qp = packet.dest_qp;
     Receiver& r = receivers_[qp];
-    if ((packet.flags & wire::kFecn) != 0 && needs_.cnp) {
-        if (r.last_cnp == SimTime::max() || now - r.last_cnp >= needs_.min_time_between_cnps) send_cnp(r, now);
-    }
+    if ((packet.flags & wire::kFecn) != 0 && needs_.cnp) on_mark(qp, now);
     const int32_t ahead = Psn::distance(Psn(r.expected), Psn(packet.psn));
     if (ahead == 0 && (packet.flags & wire::kTrimmed) == 0) {
         accept_in_order(r, qp, packet, now);
@@ -98,6 +96,30 @@ void FlowNic::send_ack(Receiver& r, Packet& data, uint8_t syndrome, uint32_t psn
         data.extra = wire::kNoExtra;
     }
     push_control(ack);
+}
+
+/// The first mark is answered at once; what is marked soon after a CNP is answered late, or not at all.
+/// Source: Zhu et al., SIGCOMM 2015, section 3.1 (NP algorithm).
+void FlowNic::on_mark(uint32_t qp, SimTime now) {
+    Receiver& r = receivers_[qp];
+    if (r.cnp_due) return;
+    const SimTime allowed = r.last_cnp == SimTime::max() ? now : r.last_cnp + needs_.min_time_between_cnps;
+    if (allowed <= now) return send_cnp(r, now);
+    if (!needs_.late_cnps) return;
+    r.cnp_due = true;
+    note_timer(allowed);
+    late_cnps_.push_back({allowed, qp, 0});
+    std::push_heap(late_cnps_.begin(), late_cnps_.end());
+}
+
+void FlowNic::send_late_cnps(SimTime now) {
+    while (!late_cnps_.empty() && late_cnps_.front().time <= now) {
+        Receiver& r = receivers_[late_cnps_.front().slot];
+        std::pop_heap(late_cnps_.begin(), late_cnps_.end());
+        late_cnps_.pop_back();
+        r.cnp_due = false;
+        send_cnp(r, now);
+    }
 }
 
 void FlowNic::send_cnp(Receiver& r, SimTime now) {

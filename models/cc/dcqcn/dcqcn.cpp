@@ -13,7 +13,7 @@ namespace dcqcn {
 
 Needs Dcqcn::needs() const noexcept {
     if (p_.cnp_in_ack) return {.ecn_echo = true};
-    return {.cnp = true, .min_time_between_cnps = p_.min_time_between_cnps};
+    return {.cnp = true, .min_time_between_cnps = p_.min_time_between_cnps, .late_cnps = p_.late_cnps};
 }
 
 void Dcqcn::start(void* state, const PathFacts& path, Control& control) const noexcept {

@@ -34,6 +34,8 @@ struct DcqcnParams {
 
     // Notification point.
     sim::SimTime min_time_between_cnps = sim::SimTime::us(50);
+    /// What is marked within that time of a CNP brings another at its end (the paper), or nothing (NICs).
+    bool late_cnps = true;
 
     double ai_of_line_rate = 0;
     double hai_of_line_rate = 0;

@@ -20,6 +20,7 @@ DcqcnParams read_params(const Values& v) {
         .rpg_ai_rate = v.rate("rpg_ai_rate"),
         .rpg_hai_rate = v.rate("rpg_hai_rate"),
         .min_time_between_cnps = v.time("min_time_between_cnps"),
+        .late_cnps = v.is_set("late_cnps"),
         .ai_of_line_rate = v.number("ai_of_line_rate"),
         .hai_of_line_rate = v.number("hai_of_line_rate"),
         .hai_grows = v.is_set("hai_grows"),

@@ -33,6 +33,7 @@ inline constexpr auto schema_of = [](bool window) {
         {"rpg_hai_rate", Rate, 200 * kMbps, "200 Mb/s", 0, 1000 * kGbps, "step of hyper increase; 0: hai_of_line_rate"},
         {"min_time_between_cnps", Time, 50 * kUs, "50 us", 0, 4095 * kUs,
          "the receiver sends at most one CNP a QP in this time"},
+        flag("late_cnps", true, "what is marked within that time is answered by a CNP at its end, not forgotten"),
         {"ai_of_line_rate", Fraction, 2e-4, "0.0002", 0, 1, "step of additive increase, if rpg_ai_rate is 0"},
         {"hai_of_line_rate", Fraction, 2e-3, "0.002", 0, 1, "step of hyper increase, if rpg_hai_rate is 0"},
         flag("hai_grows", true, "the i-th hyper increase adds i steps (802.1Qau), not one"),
@@ -48,7 +49,8 @@ inline constexpr auto schema_of = [](bool window) {
 inline constexpr auto kSchema = schema_of(false);
 inline constexpr auto kSchemaWithWindow = schema_of(true);
 
-/// HPCC's simulator ("Mellanox's version"), simulation/run.py and rdma-hw.cc: steps of 5 and 50 Mb/s per 25 Gb/s.
+/// HPCC's simulator ("Mellanox's version"), simulation/run.py and rdma-hw.cc: steps of 5 and 50 Mb/s per 25 Gb/s; where
+/// there is a window (dcqcn_vwin), it follows the rate.
 inline constexpr auto kHpccNs3 = std::to_array<PresetValue>({
     {"dce_tcp_g", 1020},
     {"dce_tcp_rtt", 1 * kUs},
@@ -62,9 +64,11 @@ inline constexpr auto kHpccNs3 = std::to_array<PresetValue>({
     {"rpg_ai_rate", 0},
     {"rpg_hai_rate", 0},
     {"min_time_between_cnps", 0},
+    {"late_cnps", 0},
     {"hai_grows", 0},
     {"paper_reaction_point", 0},
     {"cnp_in_ack", 1},
+    {"variable_window", 1},
 });
 
 /// NVIDIA "DCQCN CC Parameters", column Default.
@@ -81,6 +85,7 @@ inline constexpr auto kFirmware = std::to_array<PresetValue>({
     {"rpg_ai_rate", 5 * kMbps},
     {"rpg_hai_rate", 50 * kMbps},
     {"min_time_between_cnps", 4 * kUs},
+    {"late_cnps", 0},
     {"hai_grows", 0},
     {"paper_reaction_point", 0},
     {"release_at_line_rate", 1},

@@ -30,8 +30,9 @@ inline constexpr auto schema_of = [](bool window) {
 inline constexpr auto kSchema = schema_of(false);
 inline constexpr auto kSchemaWithWindow = schema_of(true);
 
-// simulation/run.py of HPCC's simulator: steps 10 and 50 Mb/s per 10 Gb/s (the defaults), MIN_RATE.
-inline constexpr auto kHpccNs3 = std::to_array<PresetValue>({{"min_rate", 1000 * kMbps}});
+// simulation/run.py of HPCC's simulator: steps 10 and 50 Mb/s per 10 Gb/s (the defaults), MIN_RATE; the
+// window of timely_vwin follows the rate.
+inline constexpr auto kHpccNs3 = std::to_array<PresetValue>({{"min_rate", 1000 * kMbps}, {"variable_window", 1}});
 inline constexpr auto kPresets = std::to_array<Preset>({{"hpcc-ns3", "HPCC's simulator", kHpccNs3, {}}});
 
 [[nodiscard]] std::unique_ptr<CongestionControl> make_timely(std::string_view name, const Values& values);

@@ -26,6 +26,7 @@ TEST(DcqcnPaper, AQpStartsAtTheLineRateWithNothingToUpdate) {
     EXPECT_EQ(qp.control().bytes_to_update, kNone);
     EXPECT_TRUE(qp.algorithm().needs().cnp);
     EXPECT_EQ(qp.algorithm().needs().min_time_between_cnps, SimTime::us(50));
+    EXPECT_TRUE(qp.algorithm().needs().late_cnps);
 }
 
 TEST(DcqcnPaper, TheFirstCnpHalvesTheRateAtOnceAndFastRecoveryBringsItBack) {
