@@ -265,7 +265,8 @@ void FlowNic::describe(std::string& out, size_t most) const {
 size_t FlowNic::memory() const noexcept {
     const auto bytes = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
     size_t sum = sizeof *this + bytes(senders_) + bytes(receivers_) + bytes(slot_of_) + bytes(paced_) + bytes(timers_) +
-                 bytes(late_cnps_) + bytes(cc_states_) + bytes(path_facts_) + bytes(free_) + bytes(beyond_) + bytes(sacked_);
+                 bytes(late_cnps_) + bytes(cc_states_) + bytes(path_facts_) + bytes(free_) + bytes(beyond_) +
+                 bytes(sacked_);
     for (const auto& bits : beyond_) sum += bytes(bits);
     for (const auto& bits : sacked_) sum += bytes(bits);
     for (const auto& ring : acks_)

@@ -25,9 +25,27 @@ void ForwardingTable::set_group(GroupId group, std::span<const PortIndex> ports)
 }
 
 void ForwardingTable::set_route(wire::LeafId leaf, GroupId group) {
+    if (places_ != nullptr) end_sharing();
+    set_entry(leaf, group);
+}
+
+void ForwardingTable::set_entry(uint32_t index, GroupId group) {
     SIM_CHECK(group < groups_.size() || group == kAttached, group);
-    if (leaf >= group_of_.size()) group_of_.resize(leaf + 1, 0);
-    group_of_[leaf] = group;
+    if (index >= group_of_.size()) group_of_.resize(index + 1, 0);
+    group_of_[index] = group;
+}
+
+/// Each leaf gets the route of its place as its own.
+void ForwardingTable::end_sharing() {
+    const auto places = std::exchange(places_, nullptr);
+    const std::vector<GroupId> by_place = std::exchange(group_of_, {});
+    place_of_ = nullptr;
+    for (wire::LeafId leaf = 0; leaf < leaves_; ++leaf) {
+        const uint16_t place = places->place_of[leaf];
+        if (place >= by_place.size()) continue;
+        const GroupId group = by_place[place];
+        set_entry(leaf, group == kAttached ? add_group(places->span_of(leaf)) : group);
+    }
 }
 
 std::span<const PortIndex> ForwardingTable::ports_of(wire::LeafId leaf) const noexcept {

@@ -20,7 +20,8 @@ inline constexpr PortIndex kNoPort = 0xFFFFFFFF;
 /// Number of a next-hop group. Group 0 is empty: no route.
 using GroupId = uint16_t;
 
-/// Where leaves are attached, the same for all switches of a fabric: thousands of hosts share the routes of their place.
+/// Where leaves are attached, the same for all switches of a fabric: thousands of hosts share the routes of their
+/// place.
 struct LeafPlaces {
     std::vector<uint16_t> place_of;  ///< by leaf: number of the switch that it is attached to, among those with leaves
     std::vector<PortIndex> port_of;  ///< by leaf: the port there
@@ -38,14 +39,16 @@ class ForwardingTable {
     /// A new group of ports, in the order given.
     GroupId add_group(std::span<const PortIndex> ports);
     void set_group(GroupId group, std::span<const PortIndex> ports);
-    /// Routes are by place from now on: set_route's numbers are places, and what is attached here is found by itself.
+    /// Routes are by place from now on (set_place_route), until set_route gives a leaf a route of its own.
     void share_places(std::shared_ptr<const LeafPlaces> places) {
         places_ = std::move(places);
         place_of_ = places_->place_of.data();
         leaves_ = static_cast<uint32_t>(places_->place_of.size());
     }
+    /// Sends packets for all leaves of `place` to `group`.
+    void set_place_route(uint32_t place, GroupId group) { set_entry(place, group); }
     /// The place of this switch: its leaves are reached by their own ports.
-    void set_own_place(wire::LeafId place) { set_route(place, kAttached); }
+    void set_own_place(uint32_t place) { set_entry(place, kAttached); }
     /// Sends packets for `leaf` to `group`.
     void set_route(wire::LeafId leaf, GroupId group);
     [[nodiscard]] std::span<const PortIndex> ports_of(wire::LeafId leaf) const noexcept;
@@ -74,6 +77,8 @@ class ForwardingTable {
 
   private:
     static constexpr GroupId kAttached = 0xFFFF;
+    void set_entry(uint32_t index, GroupId group);
+    void end_sharing();
     struct Group {
         uint32_t first = 0;  ///< in ports_
         uint32_t count = 0;

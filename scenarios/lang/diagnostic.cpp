@@ -10,8 +10,6 @@ namespace simverbs::scenarios {
 
 namespace {
 
-constexpr std::size_t kMaxQuotedBytes = 60;
-
 std::string place_to_string(std::string_view file, int line, int column) {
     std::string out(file);
     for (const int part : {line, column}) {
@@ -84,10 +82,10 @@ std::string DiagnosticSink::to_string() const {
     return out;
 }
 
-std::string in_quotes(std::string_view text) {
+std::string in_quotes(std::string_view text, std::size_t most) {
     std::string out = "'";
     std::size_t used = 0;
-    for (; used < text.size() && used < kMaxQuotedBytes; ++used) {
+    for (; used < text.size() && used < most; ++used) {
         const auto byte = static_cast<unsigned char>(text[used]);
         if (byte == '\n') {
             out += "\\n";

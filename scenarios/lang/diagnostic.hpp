@@ -69,7 +69,10 @@ class DiagnosticSink {
     std::size_t count_ = 0;
 };
 
+/// Longer texts are cut in messages; names of files, which people want to look up, only much later.
+inline constexpr std::size_t kMaxQuotedBytes = 60;
+inline constexpr std::size_t kMaxQuotedFileBytes = 4096;
 /// `text` in single quotes for a message: control characters are escaped, a long text is cut.
-[[nodiscard]] std::string in_quotes(std::string_view text);
+[[nodiscard]] std::string in_quotes(std::string_view text, std::size_t most = kMaxQuotedBytes);
 
 }  // namespace simverbs::scenarios

@@ -104,7 +104,7 @@ std::string read_file_name(std::string_view text, const SourcePosition& position
     const fs::path file = written.is_absolute() ? written : folder / written;
     std::error_code error;
     if (!fs::is_regular_file(file, error)) {
-        sink.add(position, path, fmt::format("there is no file {}", in_quotes(file.string())), {},
+        sink.add(position, path, fmt::format("there is no file {}", in_quotes(file.string(), kMaxQuotedFileBytes)), {},
                  written.is_absolute() ? "" : "it is looked for beside the file that names it");
     }
     return file.string();

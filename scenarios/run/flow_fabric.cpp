@@ -244,8 +244,9 @@ void FlowFabric::route() {
     auto places = std::make_shared<fabric::LeafPlaces>();
     for (flow::HostIndex host = 0; host < nics_.size(); ++host) {
         const uint32_t leaf = routes_.leaf_of_host[host];
-        SIM_CHECK(leaf != topologies::kNoLeaf && leaf < 0xFFFF, host, leaf);
-        places->place_of.push_back(static_cast<uint16_t>(leaf));
+        constexpr uint16_t kNowhere = 0xFFFF;
+        SIM_CHECK(leaf == topologies::kNoLeaf || leaf < kNowhere, host, leaf);
+        places->place_of.push_back(leaf == topologies::kNoLeaf ? kNowhere : static_cast<uint16_t>(leaf));
         places->port_of.push_back(routes_.port_of_host[host]);
     }
     for (size_t i = 0; i < switches_.size(); ++i) {
@@ -262,7 +263,7 @@ void FlowFabric::route() {
             if (group == topologies::kHere)
                 table.set_own_place(leaf);
             else if (group != topologies::kNoRoute)
-                table.set_route(leaf, groups[group]);
+                table.set_place_route(leaf, groups[group]);
         }
     }
 }

@@ -166,7 +166,7 @@ TEST(PfcHeadroom, AFabricSaysWhichSwitchHadTooLittleAndByHowMuch) {
         rig.config.nics.payload_bytes = 4096;
         rig.use_pfc(2 << 20);
         rig.config.headroom_auto = enough;
-        rig.config.switches.buffer.headroom = 20 * 1024;
+        rig.config.switches.buffer.headroom = enough ? 0 : 20 * 1024;
         for (uint32_t h = 1; h < 9; ++h) rig.add(h, 0, 1'000'000);
         FlowFabric& f = rig.build();
         EXPECT_EQ(f.run_until_done().end, FlowRunEnd::Idle);
