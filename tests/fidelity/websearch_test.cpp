@@ -14,8 +14,22 @@ namespace simverbs::fidelity {
 
 namespace {
 
-/// Upper ends of the bins, in bytes: the tenths of WebSearch, as the paper's plots have them.
-constexpr std::array<double, 10> kBins{6.7e3, 20e3, 30e3, 50e3, 73e3, 200e3, 1e6, 2e6, 5e6, 30e6};
+/// A bin has a twentieth of the flows; every second one is compared, since the paper's plots label the size at each
+/// tenth of WebSearch and have a point for each twentieth. Sizes in (above, up_to].
+struct Bin {
+    double above = 0;
+    double up_to = 0;
+};
+constexpr std::array<Bin, 10> kBins{{{3.33e3, 6.7e3},
+                                     {10e3, 20e3},
+                                     {25e3, 30e3},
+                                     {40e3, 50e3},
+                                     {61.5e3, 73e3},
+                                     {114e3, 200e3},
+                                     {600e3, 1e6},
+                                     {1.5e6, 2e6},
+                                     {3.5e6, 5e6},
+                                     {8.57e6, 30e6}}};
 using Row = std::array<double, kBins.size()>;
 
 struct Table {
@@ -29,9 +43,9 @@ Table table_of(const scenarios::run::RunResult& result) {
     for (const auto& flow : result.flows) {
         EXPECT_EQ(flow.status, flow::FlowStatus::Success);
         if (!flow.is_measured) continue;
-        size_t bin = 0;
-        while (bin + 1 < kBins.size() && static_cast<double>(flow.bytes) > kBins[bin]) ++bin;
-        bins[bin].push_back(slowdown(flow));
+        const auto bytes = static_cast<double>(flow.bytes);
+        for (size_t i = 0; i < kBins.size(); ++i)
+            if (bytes > kBins[i].above && bytes <= kBins[i].up_to) bins[i].push_back(slowdown(flow));
     }
     Table table;
     for (size_t i = 0; i < kBins.size(); ++i) {
@@ -93,7 +107,7 @@ void expect_short_flow_order(Tables& t) {
 /// Every value within `tolerance` of the paper's, as a share of it.
 void expect_near(const Row& row, const Row& paper, double tolerance, const char* what) {
     for (size_t i = 0; i < kBins.size(); ++i)
-        EXPECT_NEAR(row[i], paper[i], tolerance * paper[i]) << what << ", flows up to " << kBins[i] << " B";
+        EXPECT_NEAR(row[i], paper[i], tolerance * paper[i]) << what << ", flows up to " << kBins[i].up_to << " B";
 }
 
 /// Digitised from the plots of the HPCC group, within 2 %.
@@ -106,12 +120,12 @@ constexpr Row kDcqcnP99At50{6.97, 6.85, 6.46, 6.18, 6.13, 5.85, 8.25, 11.44, 10.
 constexpr Row kHpccP99At50{1.95, 2.09, 2.60, 3.08, 3.90, 4.44, 6.60, 9.96, 11.99, 14.67};
 constexpr Row kTimelyP99At50{6.38, 6.20, 5.82, 5.68, 5.63, 5.55, 6.41, 11.38, 13.74, 14.11};
 
-/// Tails need many flows: p50 and p95 have a tolerance that about 300 flows a bin can keep, p99 only an order.
+/// Tails need many flows: p50 and p95 have a tolerance that about 80 flows a bin can keep, p99 only an order.
 TEST(WebSearchShort, ShortFlowsAreFastestWithHpccThenDctcpThenTheOthers) {
     auto t = tables({"until=5 ms", "measure_until=4 ms"});
     expect_short_flow_order(t);
-    expect_near(t["hpcc"].p50, kHpccP50At30, 0.2, "HPCC p50");
-    expect_near(t["dcqcn+window"].p50, kDcqcnP50At30, 0.2, "DCQCN p50");
+    expect_near(t["hpcc"].p50, kHpccP50At30, 0.25, "HPCC p50");
+    expect_near(t["dcqcn+window"].p50, kDcqcnP50At30, 0.25, "DCQCN p50");
 }
 
 TEST(WebSearchFull, At30PercentSlowdownsAreThoseOfThePaper) {
