@@ -138,7 +138,7 @@ class FabricConfigurer {
     static void set_fecn(const SwitchQueueing& q, fabric::SwitchConfig& c) {
         if (!q.fecn.is_enabled || q.fecn.threshold == 0) return;
         const sim::ByteCount threshold = q.vl_buffer * (kFecnSteps - q.fecn.threshold) / kFecnSteps;
-        c.ecn = {0x7FFF, {threshold, threshold, 1.0}, false};
+        c.ecn = {0x7FFF, {threshold, threshold, 1.0, 1.0 / (1 + q.fecn.marking_rate)}, false};
     }
 
     /// Where the file gives no thresholds, a preset's hold, scaled to each port's speed; and HPCC's switches give

@@ -81,7 +81,7 @@ TEST(ParkingLot, WithPfcAloneTheSenderNextToTheReceiverGetsMostAndDcqcnGivesAllT
     }
     EXPECT_EQ(unequal, static_cast<int>(kSeeds));
     for (const auto& flows : goodputs("parking_lot.yaml", {}, window, kSeeds))
-        for (const double rate : flows) EXPECT_NEAR(rate, 10 * kGoodput, 0.1 * 10 * kGoodput);
+        for (const double rate : flows) EXPECT_NEAR(rate, 10 * kGoodput, 0.15 * 10 * kGoodput);
 }
 
 }  // namespace

@@ -72,8 +72,9 @@ class IbCc final : public CongestionControlWith<IbCcState> {
 };
 
 // Published runs on InfiniBand hardware (Gran et al., IPDPS 2010) use CCTI_Increase 1, CCTI_Limit 127, CCTI_Min 0 and
-// CCTI_Timer 150 (× 1.024 us). The standard leaves the table to the manager; an even one with quarters of a packet time
-// is our choice: it ends at 1/33 of the line rate.
+// CCTI_Timer 150 (× 1.024 us). The standard leaves the table to the manager; an even one with eighths of a packet time
+// is our choice: it ends at 1/17 of the line rate. With quarters (1/33) a few BECNs cost two flows so much that a fifth
+// of their link stays idle (docs/fidelity.md).
 constexpr auto kIbCcSchema = std::to_array<ParameterInfo>({
     {"ccti_increase", ParameterKind::Integer, 1, "1", 0, 127, "what a BECN adds to the table index"},
     {"ccti_limit", ParameterKind::Integer, 127, "127", 0, 127, "highest table index"},
@@ -81,7 +82,7 @@ constexpr auto kIbCcSchema = std::to_array<ParameterInfo>({
     {"ccti_timer", ParameterKind::Time, 153'600'000, "153600 ns", 1.024 * kUs, 65535 * 1.024 * kUs,
      "each time this passes, the table index falls by one (the standard counts it in 1.024 us)"},
     {"cct_step", ParameterKind::Integer, 1, "1", 0, 16383, "multiplier of table entry i: i x cct_step"},
-    {"cct_shift", ParameterKind::Integer, 2, "2", 0, 3, "delay after a packet: its time x multiplier / 2^cct_shift"},
+    {"cct_shift", ParameterKind::Integer, 3, "3", 0, 3, "delay after a packet: its time x multiplier / 2^cct_shift"},
 });
 
 IbCcParams read_ib_cc_params(const Values& v) {

@@ -12,8 +12,8 @@ namespace simverbs::cc::test {
 
 /// When the receiver sends a CNP for a marked packet, with `interval` = min_time_between_cnps.
 enum class NotificationPoint : uint8_t {
-    Immediate,  ///< at once, unless the last one is less than an interval ago (Zhu et al., SIGCOMM 2015; NICs)
-    Periodic,   ///< at the end of the interval, one for all its marks (the fluid model; the authors' ns-3 sample)
+    Immediate,  ///< at once, unless the last one is less than an interval ago (NICs)
+    Periodic,   ///< at the end of the interval, one for all its marks (as late_cnps; the fluid model)
 };
 
 struct BottleneckConfig {

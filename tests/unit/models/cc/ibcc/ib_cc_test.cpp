@@ -42,7 +42,7 @@ TEST(Cct, TheTimerRunsFromTimeZero) {
 }
 
 TEST(IbCc, BecnsSlowAQpDownAndTheTimerBringsItBack) {
-    QpUnderTest qp("ib-cc", plain_path(100, 4), {{"ccti_timer", 100e6}});
+    QpUnderTest qp("ib-cc", plain_path(100, 4), {{"ccti_timer", 100e6}, {"cct_shift", 2}});
     EXPECT_TRUE(qp.algorithm().needs().cnp);
     EXPECT_EQ(qp.algorithm().needs().min_time_between_cnps, SimTime::zero());
     EXPECT_EQ(qp.control().next_update, SimTime::max());
@@ -69,8 +69,8 @@ TEST(IbCc, BecnsSlowAQpDownAndTheTimerBringsItBack) {
 TEST(IbCc, TheLimitIsTheSlowestRate) {
     QpUnderTest qp("ib-cc", plain_path(100, 4), {{"ccti_increase", 64}});
     for (int i = 0; i < 10; ++i) qp.cnp(SimTime::us(1));
-    // Entry 127: 1 + 127/4 packet times.
-    EXPECT_EQ(qp.control().rate.in_bps(), 100'000'000'000 * 4 / 131);
+    // Entry 127: 1 + 127/8 packet times.
+    EXPECT_EQ(qp.control().rate.in_bps(), 100'000'000'000 * 8 / 135);
 }
 
 }  // namespace
