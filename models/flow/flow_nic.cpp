@@ -131,7 +131,7 @@ void FlowNic::ask_to_run(SimTime end) {
     SimTime t = std::min(next_transmit(), next_control_);
     if (tails_) [[unlikely]]
         t = std::min(t, tails_->head_time());
-    else if (ingress_.next_time() < end)
+    else  // a window that is cut short between a header and its tail uses up the channel's wake
         t = std::min(t, next_arrival());
     if (t != SimTime::max()) activity().wake(id(), t);
     // Timers may be far away: one wake at a time is enough.

@@ -19,6 +19,7 @@ inline std::vector<KnownAlgorithm> known_algorithms() {
         {"rpg_ai_rate", FieldKind::Rate, "40 Mb/s", "0 b/s", "1 Tb/s", "Step of additive increase."},
         {"rpg_time_reset", FieldKind::Time, "55 us", "1 us", "131071 us", "Time between increases."},
         {"rpg_threshold", FieldKind::Integer, "5", "1", "31", "Rounds of fast recovery."},
+        {"late_cnps", FieldKind::Flag, "false", "", "", "Marks within the interval are answered at its end."},
         {"clamp_tgt_rate", FieldKind::Flag, "true", "", "", "Every decrease sets the target rate."},
     };
     const std::vector<KnownParameter> hpcc{
