@@ -160,6 +160,8 @@ void Switch::send_control(PortIndex index, link::FlowControlFrame frame, SimTime
     out.busy_until = start + out.byte_time.of(bytes);
     frame.arrival = start + control.latency;
     control.out->push(frame);
+    // A packet that was to leave when the port is idle again: that is later now, perhaps in another window.
+    if (out.sendable() != 0) activity().wake(id(), out.busy_until);
 }
 
 /// The watchdog gives up on a paused priority: what waits is dropped, and makes room for others.
