@@ -58,15 +58,22 @@ TEST(VictimFlow, WithPfcAloneItGetsHalfOfItsShareAndLessWithEachSenderElsewhere)
     const double alone = victim("none", "h0..h3");
     const double one_more = victim("none", "h0..h4");
     const double two_more = victim("none", "h0..h5");
-    EXPECT_NEAR(alone, 10 * kGoodput, 0.1 * 10 * kGoodput);
-    EXPECT_LT(one_more, 0.75 * alone);
+    // Nine draws of ECMP scatter this much: with others, other flows meet on an uplink.
+    EXPECT_NEAR(alone, 10 * kGoodput, 0.3 * 10 * kGoodput);
+    EXPECT_LT(one_more, alone);
+    EXPECT_LT(two_more, 0.75 * alone);
     EXPECT_LE(two_more, 1.01 * one_more);
     EXPECT_GT(two_more, 3);
     EXPECT_LT(two_more, 6.5);
 }
 
 TEST(VictimFlow, WithDcqcnItGetsItsShareHoweverManySendElsewhere) {
-    for (const char* senders : {"h0..h3", "h0..h5"}) EXPECT_GT(victim("dcqcn", senders), 0.8 * 20 * kGoodput);
+    // 20 Gb/s where two flows share an uplink, 13.3 where ECMP has put a third there.
+    for (const char* senders : {"h0..h3", "h0..h5"}) {
+        const double with_dcqcn = victim("dcqcn", senders);
+        EXPECT_GT(with_dcqcn, 0.95 * 40 / 3 * kGoodput);
+        EXPECT_GT(with_dcqcn, 1.5 * victim("none", senders));
+    }
 }
 
 TEST(ParkingLot, WithPfcAloneTheSenderNextToTheReceiverGetsMostAndDcqcnGivesAllTheSame) {
