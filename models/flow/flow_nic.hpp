@@ -102,6 +102,7 @@ class FlowNic final : public sim::Node {
 
   private:
     static constexpr uint32_t kNone = 0xFFFFFFFF;
+    static constexpr uint8_t kHops = 64;  ///< TTL of what is sent
     static constexpr uint32_t kPriorities = 16;
 
     /// A requester at work. Packets are numbered from 0; PSNs are their low 24 bits.

@@ -18,7 +18,6 @@ using wire::Psn;
 
 namespace {
 
-constexpr uint8_t kHops = 64;
 /// Time stamps travel in the 24 bits of an MSN, in ns.
 constexpr int64_t kStampModulus = int64_t{1} << 24;
 

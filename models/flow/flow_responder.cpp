@@ -15,7 +15,6 @@ using wire::Psn;
 
 namespace {
 
-constexpr uint8_t kHops = 64;
 constexpr uint8_t kAckSyndrome = wire::Syndrome::ack(wire::kUnlimitedCreditCode).encode();
 constexpr uint8_t kPsnNak = wire::Syndrome::nak(wire::NakCode::PsnSequenceError).encode();
 

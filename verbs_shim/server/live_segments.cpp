@@ -14,7 +14,7 @@ namespace simverbs::server {
 
 namespace {
 
-constexpr uint64_t kPage = 4096;
+constexpr uint64_t kSegmentPage = 4096;
 
 /// An ordinary memfd of at least `length` bytes for good. Pages of hugetlbfs and of a mounted tmpfs may run out under a
 /// mapping: the former is another file system, files of the latter cannot be sealed.
@@ -56,7 +56,7 @@ void LiveSegments::remove(Which&& which) {
 bool LiveSegments::add(uint32_t id, uint64_t va, uint64_t length, int memfd) {
     uint64_t end = 0;
     if (id == 0 || find(id) != nullptr || segments_.size() >= kMost) return false;
-    if (length == 0 || length > kMostBytes || length % kPage != 0 || va % kPage != 0) return false;
+    if (length == 0 || length > kMostBytes || length % kSegmentPage != 0 || va % kSegmentPage != 0) return false;
     if (__builtin_add_overflow(va, length, &end) || !can_be_mapped(memfd, length)) return false;
     void* const base = ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memfd, 0);
     if (base == MAP_FAILED) return false;

@@ -19,7 +19,7 @@ constexpr int64_t kSleepNs = 500'000;  ///< sockets are looked at at least this 
 constexpr uint32_t kRoundsAPoll = 16;  ///< rounds between two looks at the sockets (five system calls) while busy …
 constexpr uint32_t kIdleAPoll = 8;     ///< … and while waiting for something to do, until the loop sleeps
 
-int64_t real_ns() {
+int64_t wall_ns() {
     timespec t{};
     ::clock_gettime(CLOCK_MONOTONIC, &t);
     return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
@@ -27,10 +27,10 @@ int64_t real_ns() {
 
 }  // namespace
 
-WallLoop::WallLoop(Lab& lab, LabOwner& owner) : lab_(&lab), owner_(&owner), started_ns_(real_ns()) {}
+WallLoop::WallLoop(Lab& lab, LabOwner& owner) : lab_(&lab), owner_(&owner), started_ns_(wall_ns()) {}
 
 SimTime WallLoop::now() const {
-    return SimTime::ns(real_ns() - started_ns_);
+    return SimTime::ns(wall_ns() - started_ns_);
 }
 
 LabEnd WallLoop::run() {
