@@ -28,11 +28,7 @@ namespace simverbs::tools {
 
 namespace {
 
-namespace expect = scenarios::expect;
 namespace fs = std::filesystem;
-namespace output = scenarios::output;
-namespace report = scenarios::report;
-namespace run = scenarios::run;
 using scenarios::ScenarioSpec;
 
 constexpr const char* kDefaultOut = "simverbs-results";
@@ -43,8 +39,8 @@ struct Job {
     size_t file = 0;
     fs::path folder;
     std::string problems;  ///< of the build; empty: it ran
-    run::RunResult result;
-    std::vector<expect::ExpectationVerdict> verdicts;
+    scenarios::run::RunResult result;
+    std::vector<scenarios::expect::ExpectationVerdict> verdicts;
     std::vector<std::string> write_errors;
     std::string summary;  ///< for the terminal
     int code = kSuccess;
@@ -67,36 +63,38 @@ std::string folder_name(const std::string& text) {
 void execute(Job& job) {
     const ScenarioSpec& spec = *job.spec;
     scenarios::DiagnosticSink sink;
-    auto built = run::build_scenario(spec, sink);
+    auto built = scenarios::run::build_scenario(spec, sink);
     if (built) {
-        const run::RunResult parts = run::describe(spec, *built);
-        expect::check_names(spec.expectations, parts, sink);
+        const scenarios::run::RunResult parts = scenarios::run::describe(spec, *built);
+        scenarios::expect::check_names(spec.expectations, parts, sink);
     }
     if (!built || !sink.empty()) {
         job.problems = sink.to_string();
         return;
     }
-    const expect::SamplingWanted wanted = expect::sampling_wanted(spec.expectations);
-    const expect::SampledParts parts = expect::sampled_parts(wanted, run::describe(spec, *built));
-    run::Sampling sampling;
+    const scenarios::expect::SamplingWanted wanted = scenarios::expect::sampling_wanted(spec.expectations);
+    const scenarios::expect::SampledParts parts =
+        scenarios::expect::sampled_parts(wanted, scenarios::run::describe(spec, *built));
+    scenarios::run::Sampling sampling;
     sampling.instants = wanted.instants;
     sampling.ports = parts.ports;
     sampling.switches = parts.switches;
     sampling.flows = parts.flows;
-    if (wanted.needs_interval) sampling.interval = wanted.interval.value_or(run::kSampleInterval);
-    job.result = run::run_scenario(spec, *built, sampling, [](auto, auto, auto) { return !stop_signal_seen(); });
+    if (wanted.needs_interval) sampling.interval = wanted.interval.value_or(scenarios::run::kSampleInterval);
+    job.result =
+        scenarios::run::run_scenario(spec, *built, sampling, [](auto, auto, auto) { return !stop_signal_seen(); });
     built.reset();
-    job.verdicts = expect::evaluate(spec.expectations, job.result);
-    job.write_errors = output::write_run_folder(job.folder, job.result, job.verdicts, spec.outputs).errors;
-    job.summary = output::summary_text(job.result, job.verdicts);
-    job.code = expect::all_passed(job.verdicts) ? kSuccess : kProgramFailed;
+    job.verdicts = scenarios::expect::evaluate(spec.expectations, job.result);
+    job.write_errors = scenarios::output::write_run_folder(job.folder, job.result, job.verdicts, spec.outputs).errors;
+    job.summary = scenarios::output::summary_text(job.result, job.verdicts);
+    job.code = scenarios::expect::all_passed(job.verdicts) ? kSuccess : kProgramFailed;
 }
 
-expect::ExpectationVerdict verdict_of(std::string name, bool passed, std::string sentence) {
-    expect::ExpectationVerdict v;
+scenarios::expect::ExpectationVerdict verdict_of(std::string name, bool passed, std::string sentence) {
+    scenarios::expect::ExpectationVerdict v;
     v.text = name;
     v.name = std::move(name);
-    v.outcome = passed ? expect::Outcome::Passed : expect::Outcome::Failed;
+    v.outcome = passed ? scenarios::expect::Outcome::Passed : scenarios::expect::Outcome::Failed;
     v.sentence = std::move(sentence);
     return v;
 }
@@ -114,41 +112,45 @@ void execute_programs(Job& job) {
         job.result.simulated_time = done.simulated_time;
         job.result.faults = done.faults;
         job.result.stuck_dump = done.stall_report;
-        if (done.ending == ProgramRunEnding::Stalled) job.result.ending = run::RunEnding::Stuck;
+        if (done.ending == ProgramRunEnding::Stalled) job.result.ending = scenarios::run::RunEnding::Stuck;
         for (const ProgramOutcome& p : done.programs)
             job.verdicts.push_back(
                 verdict_of(p.name, p.problem.empty(),
                            p.problem.empty() ? p.name + " ended as expected" : p.name + ": " + p.problem));
         for (const ExpectationOutcome& e : done.expectations)
             job.verdicts.push_back(verdict_of(e.name, e.holds, e.text + ": " + e.found));
-        if (done.exit_code() != kSuccess && expect::all_passed(job.verdicts))
+        if (done.exit_code() != kSuccess && scenarios::expect::all_passed(job.verdicts))
             for (const std::string& failure : done.failures())
                 job.verdicts.push_back(verdict_of("run", false, failure));
         job.summary = summary(spec, done);
         job.code = done.exit_code();
-        job.write_errors =
-            output::write_run_folder(job.folder, job.result, job.verdicts, {.flows = false, .counters = false}).errors;
+        job.write_errors = scenarios::output::write_run_folder(job.folder, job.result, job.verdicts,
+                                                               {.flows = false, .counters = false})
+                               .errors;
     } catch (const UserError& error) {
         job.problems = std::string("simverbs: ") + error.what() + "\n";
     }
 }
 
-report::ReportRun for_report(const Job& job) {
-    report::ReportRun r{job.result, {}};
-    for (const expect::ExpectationVerdict& v : job.verdicts)
-        r.verdicts.push_back({v.name, v.outcome == expect::Outcome::Passed, v.sentence.empty() ? v.text : v.sentence,
-                              v.measured ? expect::value_text(v.unit, *v.measured) : "", v.wanted});
+scenarios::report::ReportRun for_report(const Job& job) {
+    scenarios::report::ReportRun r{job.result, {}};
+    for (const scenarios::expect::ExpectationVerdict& v : job.verdicts)
+        r.verdicts.push_back({v.name, v.outcome == scenarios::expect::Outcome::Passed,
+                              v.sentence.empty() ? v.text : v.sentence,
+                              v.measured ? scenarios::expect::value_text(v.unit, *v.measured) : "", v.wanted});
     return r;
 }
 
 /// One page for all runs of a file.
 void write_report(const fs::path& folder, std::span<Job> jobs, std::vector<std::string>& errors) {
-    std::vector<report::ReportRun> runs;
+    std::vector<scenarios::report::ReportRun> runs;
     for (const Job& job : jobs)
         if (job.problems.empty() && job.spec->programs.empty() && job.spec->outputs.report)
             runs.push_back(for_report(job));
     if (runs.empty()) return;
-    if (std::string error = output::write_file(folder / "report.html", report::render_report(runs)); !error.empty())
+    if (std::string error =
+            scenarios::output::write_file(folder / "report.html", scenarios::report::render_report(runs));
+        !error.empty())
         errors.push_back(std::move(error));
 }
 
@@ -198,7 +200,7 @@ int verdict_code(const std::vector<Job>& jobs) {
 
 int run_scenarios(const RunOptions& options) {
     catch_stop_signals();
-    scenarios::ScenarioOptions language = run::scenario_options();
+    scenarios::ScenarioOptions language = scenarios::run::scenario_options();
     language.settings = options.settings;
     if (options.seed) language.settings.push_back(fmt::format("seed={}", *options.seed));
     std::vector<std::vector<ScenarioSpec>> specs;
@@ -230,7 +232,7 @@ int run_scenarios(const RunOptions& options) {
     if (stop_signal_seen()) return kInterrupted;
 
     std::vector<std::string> errors;
-    std::vector<output::JunitRun> junit;
+    std::vector<scenarios::output::JunitRun> junit;
     for (size_t begin = 0, end = 0; begin < jobs.size(); begin = end) {
         while (end < jobs.size() && jobs[end].file == jobs[begin].file) ++end;
         const fs::path folder = out / folder_name(jobs[begin].spec->lab.name);
@@ -243,7 +245,8 @@ int run_scenarios(const RunOptions& options) {
             junit.push_back({&job.result, &job.verdicts, command_of(options, options.files[job.file])});
     }
     if (!options.junit.empty()) {
-        if (std::string error = output::write_file(options.junit, output::junit_xml(junit)); !error.empty())
+        if (std::string error = scenarios::output::write_file(options.junit, scenarios::output::junit_xml(junit));
+            !error.empty())
             errors.push_back(std::move(error));
     }
     for (const std::string& error : errors) std::cerr << "simverbs: " << error << '\n';

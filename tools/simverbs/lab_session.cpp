@@ -43,11 +43,13 @@ void set_parameters(const std::vector<std::string>& parameters, scenarios::LabSp
     }
 }
 
+}  // namespace
+
 /// Ends the engine's windows at a time that the lab's owner wants to see. Once it has rung, it stays due until it is
 /// taken: whoever asks the engine for its next event meanwhile must not hear that there is none.
-class Alarm final : public sim::Node {
+class LabAlarm final : public sim::Node {
   public:
-    explicit Alarm(server::Lab& lab) : lab_(lab) {}
+    explicit LabAlarm(server::Lab& lab) : lab_(lab) {}
 
     void set(sim::SimTime at) {
         due_ = std::max(at, engine().frontier());
@@ -73,8 +75,6 @@ class Alarm final : public sim::Node {
     sim::SimTime due_ = sim::SimTime::max();
     std::optional<sim::SimTime> rang_;
 };
-
-}  // namespace
 
 scenarios::LabSpec load_lab(const LabRequest& request) {
     scenarios::DiagnosticSink sink;
@@ -106,7 +106,7 @@ uint32_t host_index(const scenarios::LabSpec& spec, const std::string& name) {
 struct LabSession::Parts {
     scenarios::BuiltLab built;
     std::unique_ptr<server::Lab> lab;
-    std::unique_ptr<Alarm> alarm;
+    std::unique_ptr<LabAlarm> alarm;
     std::unique_ptr<fabric::Fabric> fabric;
     bool captures = false;
 };
@@ -143,7 +143,7 @@ LabSession::LabSession(const scenarios::LabSpec& spec, const LabRequest& request
     engine.seed = spec.seed;
     parts_->fabric = std::make_unique<fabric::Fabric>(b.fabric, engine, &lab.memory());
     fabric::Fabric& fabric = *parts_->fabric;
-    parts_->alarm = std::make_unique<Alarm>(lab);
+    parts_->alarm = std::make_unique<LabAlarm>(lab);
     fabric.engine().add_node(*parts_->alarm);
 
     if (!request.pcap_folder.empty()) {
