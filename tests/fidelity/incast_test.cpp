@@ -12,7 +12,7 @@ using sim::SimTime;
 
 constexpr Window kBusy{SimTime::ms(10), SimTime::ms(50)};
 
-/// Receivers behave as NICs: the paper measured on ConnectX-3 Pro.
+/// With late_cnps off: the test after this shows what the paper's own rule gives.
 class DcqcnIncast : public testing::TestWithParam<int> {};
 
 TEST_P(DcqcnIncast, TheReceiversLinkCarriesMoreThan39Of40GbpsAndNothingIsLost) {

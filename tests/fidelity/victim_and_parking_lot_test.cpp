@@ -54,7 +54,7 @@ double victim(const std::string& algorithm, const std::string& senders) {
     return median;
 }
 
-TEST(VictimFlow, WithPfcAloneItGetsHalfOfItsShareAndLessWithEachSenderElsewhere) {
+TEST(VictimFlow, WithPfcAloneItGetsHalfOfItsShareAndLessWhenOthersSendElsewhere) {
     const double alone = victim("none", "h0..h3");
     const double one_more = victim("none", "h0..h4");
     const double two_more = victim("none", "h0..h5");
