@@ -39,8 +39,8 @@ struct EgressPort {
         return packet_bytes(layer, packet, vlan);
     }
 
-    /// Starts to send `packet` at `now`, which takes `hops` of its TTL; the port must be idle. Returns when the tail has
-    /// left.
+    /// Starts to send `packet` at `now`, which takes `hops` of its TTL; the port must be idle. Returns when the tail
+    /// has left.
     [[gnu::always_inline]] sim::SimTime transmit(const wire::Packet& packet, uint32_t wire_bytes, sim::SimTime now,
                                                  uint32_t hops = 0) {
         SIM_CHECK(busy_until <= now, busy_until, now);

@@ -62,7 +62,8 @@ struct IncludeReader {
             return nullptr;
         }
         if (!fs::exists(file, error)) {
-            sink.add(item.position, path, fmt::format("there is no file {}", in_quotes(file.string(), kMaxQuotedFileBytes)), {},
+            sink.add(item.position, path,
+                     fmt::format("there is no file {}", in_quotes(file.string(), kMaxQuotedFileBytes)), {},
                      "it is looked for beside the file that includes it");
             return nullptr;
         }
