@@ -14,14 +14,6 @@ namespace simverbs::flow {
 using sim::SimTime;
 using wire::Packet;
 
-namespace {
-
-uint32_t packets_of(sim::ByteCount bytes, uint32_t payload) {
-    return bytes <= 0 ? 1 : static_cast<uint32_t>((bytes + payload - 1) / payload);
-}
-
-}  // namespace
-
 FlowNic::FlowNic(FlowNicConfig config, FlowTable& flows, wire::PacketPool* pool)
     : flows_(flows), pool_(pool), config_(std::move(config)) {
     SIM_CHECK(config_.cc != nullptr && config_.paths != nullptr, config_.path);
@@ -32,7 +24,7 @@ FlowNic::FlowNic(FlowNicConfig config, FlowTable& flows, wire::PacketPool* pool)
     for (size_t i = 0; i < arriving.size(); ++i) {
         const FlowSpec& f = flows_.spec(arriving[i]);
         Receiver& r = receivers_[i];
-        r.packets = packets_of(f.bytes, config_.payload_bytes);
+        r.packets = packets_of(f);
         r.src = f.src;
         r.src_qp = flows_.source_number(arriving[i]);
         r.priority = f.priority;

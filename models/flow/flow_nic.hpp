@@ -177,7 +177,6 @@ class FlowNic final : public sim::Node {
     void on_pause(const link::FlowControlFrame& frame);
     [[nodiscard]] bool has_credits(uint32_t vl, uint32_t bytes);
     void give_credits(const wire::Packet& packet, uint32_t bytes, sim::SimTime now);
-    void send_control(link::FlowControlFrame frame, sim::SimTime now);
     // flow_requester.cpp
     void start_flow(FlowIndex flow, sim::SimTime now);
     void start_due_flows(sim::SimTime now);
@@ -185,6 +184,8 @@ class FlowNic final : public sim::Node {
     void make_ready(uint32_t slot, sim::SimTime now);
     void push_ready(uint32_t slot);
     [[nodiscard]] bool may_send(const Sender& s) const noexcept;
+    /// Packets of a flow: one at least.
+    [[nodiscard]] uint32_t packets_of(const FlowSpec& flow) const noexcept;
     [[nodiscard]] uint32_t payload_of(const Sender& s, uint32_t packet) const noexcept {
         return packet + 1 == s.packets ? s.last_payload : config_.payload_bytes;
     }

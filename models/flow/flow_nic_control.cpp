@@ -74,14 +74,9 @@ bool FlowNic::has_credits(uint32_t vl, uint32_t bytes) {
 void FlowNic::give_credits(const wire::Packet& packet, uint32_t bytes, SimTime now) {
     credits_.arrived(packet.priority, bytes);
     if (const auto limit = credits_.freed(packet.priority, bytes))
-        send_control({.priorities = static_cast<uint16_t>(1U << packet.priority), .fccl = *limit}, now);
-}
-
-void FlowNic::send_control(link::FlowControlFrame frame, SimTime now) {
-    const SimTime start = std::max(now, egress_.busy_until);
-    egress_.busy_until = start + egress_.byte_time.of(link::kCreditFrameBytes);
-    frame.arrival = start + control_.latency;
-    control_.out->push(frame);
+        link::send_flow_control(egress_, control_,
+                                {.priorities = static_cast<uint16_t>(1U << packet.priority), .fccl = *limit},
+                                link::kCreditFrameBytes, now);
 }
 
 }  // namespace simverbs::flow

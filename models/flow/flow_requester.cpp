@@ -48,6 +48,11 @@ void FlowNic::release_dependents(FlowIndex flow, SimTime now) {
     });
 }
 
+uint32_t FlowNic::packets_of(const FlowSpec& flow) const noexcept {
+    if (flow.bytes <= 0) return 1;
+    return static_cast<uint32_t>((flow.bytes + config_.payload_bytes - 1) / config_.payload_bytes);
+}
+
 void FlowNic::start_flow(FlowIndex flow, SimTime now) {
     if (free_.empty()) {
         free_.push_back(static_cast<uint32_t>(senders_.size()));
@@ -69,10 +74,9 @@ void FlowNic::start_flow(FlowIndex flow, SimTime now) {
     s.dest_qp = flows_.destination_number(flow);
     s.flow_hash = static_cast<uint16_t>(sim::mix64(flows_.identity(flow) << 1) >> 48);
     s.priority = f.priority;
-    const sim::ByteCount bytes = std::max<sim::ByteCount>(f.bytes, 0);
-    s.packets =
-        std::max<uint32_t>(static_cast<uint32_t>((bytes + config_.payload_bytes - 1) / config_.payload_bytes), 1);
-    s.last_payload = static_cast<uint16_t>(bytes - sim::ByteCount{s.packets - 1} * config_.payload_bytes);
+    s.packets = packets_of(f);
+    s.last_payload = static_cast<uint16_t>(std::max<sim::ByteCount>(f.bytes, 0) -
+                                           sim::ByteCount{s.packets - 1} * config_.payload_bytes);
     s.next_time = now;
     path_facts_[slot] = config_.paths->facts(f.src, f.dst);
     config_.cc->start(cc_state(slot), path_facts_[slot], s.control);

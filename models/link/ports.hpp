@@ -1,6 +1,7 @@
 // The two halves of a port: where packets leave a node and where they come in.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "models/link/flow_control.hpp"
@@ -95,6 +96,16 @@ struct ControlPort {
     ControlChannel* in = nullptr;
     sim::SimTime latency;  ///< from a frame's first bit here to its effect there
 };
+
+/// Sends a flow control frame of so many byte times: it waits for the packet that is being sent, and goes before all
+/// others.
+inline void send_flow_control(EgressPort& out, const ControlPort& control, FlowControlFrame frame, uint32_t wire_bytes,
+                              sim::SimTime now) {
+    const sim::SimTime start = std::max(now, out.busy_until);
+    out.busy_until = start + out.byte_time.of(wire_bytes);
+    frame.arrival = start + control.latency;
+    control.out->push(frame);
+}
 
 /// What a node is given for one of its ports.
 struct PortWiring {

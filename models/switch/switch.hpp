@@ -156,7 +156,7 @@ class Switch final : public sim::Node {
     void block(PortIndex index, uint32_t priority);
     void unblock(PortIndex index, uint32_t priority, sim::SimTime now, sim::LocalQueue& queue);
     void send_pause(PortIndex index, uint32_t priority, uint32_t quanta, sim::SimTime now);
-    void send_control(PortIndex index, link::FlowControlFrame frame, sim::SimTime now);
+    void send_control(PortIndex index, const link::FlowControlFrame& frame, sim::SimTime now);
     void drain_paused(PortIndex index, uint32_t priority, sim::SimTime now);
     void release_ingress(const wire::Packet& queued, sim::ByteCount frame, sim::SimTime now);
     [[nodiscard]] bool has_credits(PortIndex index, uint32_t vl, uint32_t bytes) const noexcept {

@@ -152,14 +152,10 @@ void Switch::send_pause(PortIndex index, uint32_t priority, uint32_t quanta, Sim
 }
 
 /// A frame waits for the packet that is being sent, and goes before all others.
-void Switch::send_control(PortIndex index, link::FlowControlFrame frame, SimTime now) {
+void Switch::send_control(PortIndex index, const link::FlowControlFrame& frame, SimTime now) {
     link::EgressPort& out = ports_[index].egress;
-    const link::ControlPort& control = extras_[index].control;
-    const SimTime start = std::max(now, out.busy_until);
     const uint32_t bytes = credits_ ? link::kCreditFrameBytes : pfc::kFrameWireBytes;
-    out.busy_until = start + out.byte_time.of(bytes);
-    frame.arrival = start + control.latency;
-    control.out->push(frame);
+    link::send_flow_control(out, extras_[index].control, frame, bytes, now);
     // A packet that was to leave when the port is idle again: that is later now, perhaps in another window.
     if (out.sendable() != 0) activity().wake(id(), out.busy_until);
 }

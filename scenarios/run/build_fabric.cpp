@@ -229,10 +229,7 @@ std::optional<BuiltScenario> build_scenario(const ScenarioSpec& spec, Diagnostic
     BuiltFaults faults = build_faults(spec, *topology, sink);
     if (!sink.empty() || !workloads || built.cc == nullptr) return std::nullopt;
     FlowFabricConfig config = configurer.configure(*built.cc);
-    for (uint32_t i = 0; i < faults.links.size(); ++i) {
-        for (const link::LinkFault& f : faults.links[i].a_to_b) config.faults.push_back({i, true, f});
-        for (const link::LinkFault& f : faults.links[i].b_to_a) config.faults.push_back({i, false, f});
-    }
+    config.faults = std::move(faults.links);
     built.faults = std::move(faults.records);
     built.groups = std::move(workloads->groups);
     for (std::string& problem : FlowFabric::problems_with(topology->topology, workloads->plan, config))

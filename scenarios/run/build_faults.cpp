@@ -46,8 +46,8 @@ class FaultMaker {
                   "'qpn', 'psn', 'opcode' or 'iteration'");
     }
     void put(uint32_t link, FaultDirection direction, const link::LinkFault& fault) {
-        if (direction != FaultDirection::BToA) built_.links[link].a_to_b.push_back(fault);
-        if (direction != FaultDirection::AToB) built_.links[link].b_to_a.push_back(fault);
+        if (direction != FaultDirection::BToA) built_.links.push_back({link, true, fault});
+        if (direction != FaultDirection::AToB) built_.links.push_back({link, false, fault});
     }
     /// Whatever is dead neither sends nor receives any more.
     void kill(const AddressedFaultSpec& fault) {
@@ -76,7 +76,6 @@ class FaultMaker {
 
 BuiltFaults build_faults(const ScenarioSpec& spec, const BuiltTopology& topology, DiagnosticSink& sink) {
     BuiltFaults built;
-    built.links.resize(topology.topology.links.size());
     for (const AddressedFaultSpec& fault : spec.faults) FaultMaker(topology, built, sink).add(fault);
     return built;
 }

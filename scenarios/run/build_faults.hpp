@@ -3,22 +3,16 @@
 
 #include <vector>
 
-#include "models/link/link_faults.hpp"
 #include "scenarios/lang/diagnostic.hpp"
 #include "scenarios/lang/scenario_spec.hpp"
 #include "scenarios/run/build_topology.hpp"
+#include "scenarios/run/flow_fabric.hpp"
 #include "scenarios/run/run_result.hpp"
 
 namespace simverbs::scenarios::run {
 
-/// Faults of one link, by direction.
-struct LinkFaultSet {
-    std::vector<link::LinkFault> a_to_b;
-    std::vector<link::LinkFault> b_to_a;
-};
-
 struct BuiltFaults {
-    std::vector<LinkFaultSet> links;   ///< by link
+    std::vector<FabricFault> links;
     std::vector<FaultRecord> records;  ///< as the scenario lists them; LinkFault::path is the name
 };
 

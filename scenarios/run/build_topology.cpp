@@ -48,7 +48,7 @@ link::LinkLayer layer_of(LinkLayer layer) {
 class FabricMaker {
   public:
     FabricMaker(const ScenarioSpec& spec, BuiltTopology& built, DiagnosticSink& sink)
-        : spec_(spec), t_(spec.topology), v_(spec.topology.values), built_(built), sink_(sink) {}
+        : t_(spec.topology), v_(spec.topology.values), built_(built), sink_(sink) {}
 
     void make() {
         Topology& to = built_.topology;
@@ -139,7 +139,6 @@ class FabricMaker {
         built_.port_offset = 0;
     }
 
-    const ScenarioSpec& spec_;
     const TopologySpec& t_;
     const Values& v_;
     BuiltTopology& built_;

@@ -30,7 +30,7 @@ class WorkloadMaker {
   public:
     WorkloadMaker(const ScenarioSpec& spec, const BuiltTopology& topology, const WorkloadSpec& workload,
                   BuiltWorkloads& built, DiagnosticSink& sink)
-        : spec_(spec), topology_(topology), w_(workload), v_(workload.values), built_(built), sink_(sink) {
+        : topology_(topology), w_(workload), v_(workload.values), built_(built), sink_(sink) {
         common_ = {w_.name, static_cast<uint32_t>(topology.topology.hosts.size()), spec.lab.seed, w_.start,
                    static_cast<uint8_t>(w_.priority)};
         group_.name = w_.name;
@@ -202,7 +202,6 @@ class WorkloadMaker {
         return {};
     }
 
-    const ScenarioSpec& spec_;
     const BuiltTopology& topology_;
     const WorkloadSpec& w_;
     const Values& v_;

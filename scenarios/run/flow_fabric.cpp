@@ -51,8 +51,17 @@ uint16_t priorities_of(const flow::FlowPlan& plan, const FlowFabricConfig& confi
     return static_cast<uint16_t>(priorities == 0 ? 1 : priorities);
 }
 
+/// The numbers of each switch's links.
+std::vector<std::vector<uint32_t>> links_by_switch(const topologies::Topology& topology) {
+    std::vector<std::vector<uint32_t>> links(topology.switches.size());
+    for (uint32_t i = 0; i < topology.links.size(); ++i)
+        for (const topologies::LinkEnd& end : {topology.links[i].a, topology.links[i].b})
+            if (end.node.is_switch) links[end.node.index].push_back(i);
+    return links;
+}
+
 fabric::SwitchConfig switch_config(const topologies::Topology& topology, const FlowFabricConfig& config,
-                                   uint16_t priorities, uint32_t index, size_t ports) {
+                                   uint16_t priorities, uint32_t index, size_t ports, std::span<const uint32_t> links) {
     fabric::SwitchConfig c = config.per_switch.empty() ? config.switches : config.per_switch[index];
     c.path = topology.switches[index].name;
     c.ports = static_cast<uint32_t>(ports);
@@ -63,9 +72,8 @@ fabric::SwitchConfig switch_config(const topologies::Topology& topology, const F
     c.buffer.lossless &= priorities;
     if (c.buffer.lossless == 0 || c.buffer.headroom != 0 || !config.headroom_auto) return c;
     const auto largest = static_cast<sim::ByteCount>(full_packet_bytes(config));
-    const NodeRef self{true, index};
-    for (const topologies::Link& l : topology.links) {
-        if (!(l.a.node == self) && !(l.b.node == self)) continue;
+    for (const uint32_t i : links) {
+        const topologies::Link& l = topology.links[i];
         const pfc::Headroom h = pfc::headroom(
             {l.rate, metres_of(l.delay), largest, largest, std::max<sim::ByteCount>(c.buffer.cell, kHeadroomCell)});
         c.buffer.headroom = std::max(c.buffer.headroom, h.size);
@@ -79,6 +87,7 @@ std::vector<std::string> FlowFabric::problems_with(const topologies::Topology& t
                                                    const FlowFabricConfig& config) {
     std::vector<std::string> problems;
     const uint16_t priorities = priorities_of(plan, config);
+    const auto links = links_by_switch(topology);
     std::vector<size_t> ports(topology.switches.size(), 0);
     for (const topologies::Link& l : topology.links)
         for (const topologies::LinkEnd& end : {l.a, l.b})
@@ -96,7 +105,7 @@ std::vector<std::string> FlowFabric::problems_with(const topologies::Topology& t
         if (2 * ports[i] > sim::kMaxLocalSources)
             problems.push_back(fmt::format("{} has {} ports: at most {} can be simulated", topology.switches[i].name,
                                            ports[i], sim::kMaxLocalSources / 2));
-        const fabric::SwitchConfig c = switch_config(topology, config, priorities, i, ports[i]);
+        const fabric::SwitchConfig c = switch_config(topology, config, priorities, i, ports[i], links[i]);
         const fabric::SharedBuffer buffer(c.buffer, c.ports);
         if (buffer.shared_total() > 0) continue;
         problems.push_back(
@@ -152,21 +161,23 @@ void FlowFabric::number_ports() {
     }
 }
 
-unsigned FlowFabric::partition_of(uint32_t pod, uint32_t index, size_t count) const {
-    if (pod != topologies::kNoPod) {
-        uint32_t pods = 0;
-        for (const auto& h : topology_.hosts) pods = std::max(pods, h.pod == topologies::kNoPod ? 0 : h.pod + 1);
-        return static_cast<unsigned>(uint64_t{pod} * config_.engine.threads / std::max(pods, 1U));
-    }
-    return static_cast<unsigned>(uint64_t{index} * config_.engine.threads / count);
+/// Pods are shared out in order; what belongs to none, by number.
+unsigned FlowFabric::partition_of(uint32_t pod, uint32_t pods, uint32_t index, size_t count) const {
+    const uint64_t threads = config_.engine.threads;
+    if (pod != topologies::kNoPod) return static_cast<unsigned>(pod * threads / std::max(pods, 1U));
+    return static_cast<unsigned>(index * threads / count);
 }
 
 void FlowFabric::make_nodes() {
     nics_.resize(topology_.hosts.size());
     switches_.resize(topology_.switches.size());
+    const auto links = links_by_switch(topology_);
+    uint32_t pods = 0;
+    for (const auto& h : topology_.hosts) pods = std::max(pods, h.pod == topologies::kNoPod ? 0 : h.pod + 1);
     for (const NodeRef node : topologies::nodes_pod_by_pod(topology_)) {
         if (node.is_switch) {
-            make_switch(node.index, partition_of(topology_.switches[node.index].pod, node.index, switches_.size()));
+            make_switch(node.index, links[node.index],
+                        partition_of(topology_.switches[node.index].pod, pods, node.index, switches_.size()));
             continue;
         }
         flow::FlowNicConfig c = config_.nics;
@@ -174,13 +185,14 @@ void FlowFabric::make_nodes() {
         c.host = node.index;
         c.paths = this;
         nics_[node.index] = std::make_unique<flow::FlowNic>(std::move(c), *flows_, &pool_);
-        engine_->add_node(*nics_[node.index], partition_of(topology_.hosts[node.index].pod, node.index, nics_.size()));
+        engine_->add_node(*nics_[node.index],
+                          partition_of(topology_.hosts[node.index].pod, pods, node.index, nics_.size()));
     }
 }
 
-void FlowFabric::make_switch(uint32_t index, unsigned partition) {
+void FlowFabric::make_switch(uint32_t index, std::span<const uint32_t> links, unsigned partition) {
     switches_[index] = std::make_unique<fabric::Switch>(
-        switch_config(topology_, config_, priorities_, index, switch_peers_[index].size()), &pool_);
+        switch_config(topology_, config_, priorities_, index, switch_peers_[index].size(), links), &pool_);
     engine_->add_node(*switches_[index], partition);
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -142,14 +143,14 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
     };
     void number_ports();
     void make_nodes();
-    void make_switch(uint32_t index, unsigned partition);
+    void make_switch(uint32_t index, std::span<const uint32_t> links, unsigned partition);
     void wire();
     void set_faults(uint32_t link_index);
     [[nodiscard]] bool has_flow_control(const topologies::Link& l) const;
     [[nodiscard]] std::string never_begun() const;
     void route();
     void find_longest_rtt();
-    [[nodiscard]] unsigned partition_of(uint32_t pod, uint32_t index, size_t count) const;
+    [[nodiscard]] unsigned partition_of(uint32_t pod, uint32_t pods, uint32_t index, size_t count) const;
     [[nodiscard]] PathSum walk(flow::HostIndex src, flow::HostIndex dst) const;
     void set_port_rules(fabric::Switch& s, const topologies::LinkEnd& end, sim::BitRate rate) const;
 

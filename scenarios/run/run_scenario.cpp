@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <set>
+#include <utility>
 
 #include "scenarios/run/collect_result.hpp"
 
@@ -54,13 +54,14 @@ Sampling with_series(const ScenarioSpec& spec, const RunResult& parts, Sampling 
 
 class Runner {
   public:
-    Runner(const ScenarioSpec& spec, BuiltScenario& built, const Sampling& sampling, const Progress& progress)
+    Runner(const ScenarioSpec& spec, BuiltScenario& built, RunResult parts, const Sampling& sampling,
+           const Progress& progress)
         : spec_(spec),
           built_(built),
           fabric_(*built.fabric),
           progress_(progress),
           limit_(spec.run.until.value_or(SimTime::max())),
-          result_(describe(spec, built)),
+          result_(std::move(parts)),
           sampling_(with_series(spec, result_, sampling)) {}
 
     RunResult run() {
@@ -184,9 +185,9 @@ RunResult describe(const ScenarioSpec& spec, const BuiltScenario& built) {
     return result;
 }
 
-RunResult run_scenario(const ScenarioSpec& spec, BuiltScenario& built, const Sampling& sampling,
+RunResult run_scenario(const ScenarioSpec& spec, BuiltScenario& built, RunResult parts, const Sampling& sampling,
                        const Progress& progress) {
-    return Runner(spec, built, sampling, progress).run();
+    return Runner(spec, built, std::move(parts), sampling, progress).run();
 }
 
 }  // namespace simverbs::scenarios::run

@@ -35,11 +35,11 @@ using Progress = std::function<bool(sim::SimTime now, uint64_t flows_ended, uint
 /// Names, hosts, switches, ports, links, groups and flows of a run before it begins; all counts are zero.
 [[nodiscard]] RunResult describe(const ScenarioSpec& spec, const BuiltScenario& built);
 
-/// Runs what was built to its end and collects the result. `sampling` adds to what the scenario's `outputs.series` ask
-/// for. Nothing that comes forward for kStuckAfter (or 100 retransmission timeouts) while flows are outstanding ends
-/// the run as Stuck.
-[[nodiscard]] RunResult run_scenario(const ScenarioSpec& spec, BuiltScenario& built, const Sampling& sampling,
-                                     const Progress& progress = {});
+/// Runs what was built to its end and completes `parts`, which is describe()'s, to the result. `sampling` adds to what
+/// the scenario's `outputs.series` ask for. Nothing that comes forward for kStuckAfter (or 100 retransmission timeouts)
+/// while flows are outstanding ends the run as Stuck.
+[[nodiscard]] RunResult run_scenario(const ScenarioSpec& spec, BuiltScenario& built, RunResult parts,
+                                     const Sampling& sampling, const Progress& progress = {});
 
 inline constexpr sim::SimTime kStuckAfter = sim::SimTime::ms(100);
 

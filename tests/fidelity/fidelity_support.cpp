@@ -79,7 +79,7 @@ RunResult run(const ScenarioSpec& spec, const Watched& watched) {
     auto built = scenarios::run::build_scenario(spec, sink);
     EXPECT_EQ(sink.to_string(), "");
     if (!built) return {};
-    const RunResult parts = scenarios::run::describe(spec, *built);
+    RunResult parts = scenarios::run::describe(spec, *built);
     scenarios::run::Sampling sampling;
     sampling.interval = watched.interval;
     for (const std::string& name : watched.ports) {
@@ -87,7 +87,7 @@ RunResult run(const ScenarioSpec& spec, const Watched& watched) {
         sampling.ports.insert(sampling.ports.end(), {link.a, link.b});
     }
     for (uint32_t i = 0; watched.all_flows && i < parts.flows.size(); ++i) sampling.flows.push_back(i);
-    return scenarios::run::run_scenario(spec, *built, sampling);
+    return scenarios::run::run_scenario(spec, *built, std::move(parts), sampling);
 }
 
 uint32_t port_named(const RunResult& result, std::string_view name) {

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Checks of labs as a whole: several at once, ended by force, other seeds, a loaded machine. One function a check."""
 
-import argparse
 import os
 import pathlib
 import re
@@ -12,7 +11,8 @@ import sys
 import tempfile
 import time
 
-OPTIONS = None
+import named_checks
+from named_checks import OPTIONS
 
 # Simulated minutes of traffic: certainly still running when the check strikes.
 LONG_RUN = ("--lab", "two_hosts_roce_10g", "h0", "ib_write_bw -D 100", "h1", "ib_write_bw -D 100 h0")
@@ -207,27 +207,5 @@ CHECKS = [four_labs_at_once_do_not_disturb_each_other, another_seed_gives_other_
           a_lab_stays_up_for_two_terminals, a_killed_lab_that_was_up_makes_room_for_the_next]
 
 
-def main():
-    global OPTIONS
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--simverbs", default="")
-    parser.add_argument("--programs", default="")
-    parser.add_argument("name", nargs="?", help="the check; without one: prints their names")
-    OPTIONS = parser.parse_args()
-    if OPTIONS.name is None:
-        print("\n".join(check.__name__ for check in CHECKS))
-        return 0
-    if shutil.which("ib_send_lat") is None:
-        print("skipped: perftest is not installed")
-        return 77
-    check = next(c for c in CHECKS if c.__name__ == OPTIONS.name)
-    try:
-        check()
-    except (AssertionError, subprocess.TimeoutExpired) as problem:
-        print(f"FAILED {OPTIONS.name}\n{problem}")
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(named_checks.main(CHECKS, ["ib_send_lat"]))

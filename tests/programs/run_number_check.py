@@ -3,13 +3,13 @@
 
 Published figures of single runs stand in program_cases.py."""
 
-import argparse
 import re
-import shutil
 import subprocess
 import sys
 
-OPTIONS = None
+import named_checks
+from named_checks import OPTIONS
+
 ROCE, INFINIBAND = "two_hosts_roce", "two_hosts_ib"
 
 # perftest's default limits of inline data on ConnectX-6 and -7 (perftest, get_default_inline_size).
@@ -122,26 +122,5 @@ CHECKS = [latency_steps_up_where_inline_ends, latency_grows_with_size_towards_th
           goodput_is_what_the_headers_leave, message_rate_is_the_profiles]
 
 
-def main():
-    global OPTIONS
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--simverbs", default="")
-    parser.add_argument("name", nargs="?", help="the check; without one: prints their names")
-    OPTIONS = parser.parse_args()
-    if OPTIONS.name is None:
-        print("\n".join(check.__name__ for check in CHECKS))
-        return 0
-    if shutil.which("ib_write_lat") is None:
-        print("skipped: perftest is not installed")
-        return 77
-    check = next(c for c in CHECKS if c.__name__ == OPTIONS.name)
-    try:
-        check()
-    except (AssertionError, subprocess.TimeoutExpired) as problem:
-        print(f"FAILED {OPTIONS.name}\n{problem}")
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(named_checks.main(CHECKS, ["ib_write_lat"]))

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 """Checks of scenarios with programs: `simverbs run` on those of the library, and on small ones. One function a check."""
 
-import argparse
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
 
+import named_checks
 import run_program_case
+from named_checks import OPTIONS
 
-OPTIONS = None
 LIBRARY = pathlib.Path(__file__).resolve().parent.parent.parent / "scenarios" / "library" / "scenarios"
 
 PINGPONG = """
@@ -131,25 +130,5 @@ CHECKS = [a_lost_packet_is_found_and_the_programs_end_right, a_dead_cable_ends_i
           what_cannot_run_with_programs_is_said_all_at_once]
 
 
-def main():
-    global OPTIONS
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--simverbs", default="")
-    parser.add_argument("name", nargs="?", help="the check; without one: prints their names")
-    OPTIONS = parser.parse_args()
-    if OPTIONS.name is None:
-        print("\n".join(check.__name__ for check in CHECKS))
-        return 0
-    if shutil.which("ib_send_bw") is None or shutil.which("ibv_rc_pingpong") is None:
-        print("skipped: perftest or ibverbs-utils is not installed")
-        return 77
-    try:
-        next(c for c in CHECKS if c.__name__ == OPTIONS.name)()
-    except (AssertionError, subprocess.TimeoutExpired) as problem:
-        print(f"FAILED {OPTIONS.name}\n{problem}")
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(named_checks.main(CHECKS, ["ib_send_bw", "ibv_rc_pingpong"]))

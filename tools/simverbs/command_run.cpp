@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <mutex>
@@ -63,26 +64,28 @@ std::string folder_name(const std::string& text) {
 void execute(Job& job) {
     const ScenarioSpec& spec = *job.spec;
     scenarios::DiagnosticSink sink;
+    const auto began = std::chrono::steady_clock::now();
     auto built = scenarios::run::build_scenario(spec, sink);
+    scenarios::run::RunResult described;
     if (built) {
-        const scenarios::run::RunResult parts = scenarios::run::describe(spec, *built);
-        scenarios::expect::check_names(spec.expectations, parts, sink);
+        described = scenarios::run::describe(spec, *built);
+        scenarios::expect::check_names(spec.expectations, described, sink);
     }
     if (!built || !sink.empty()) {
         job.problems = sink.to_string();
         return;
     }
     const scenarios::expect::SamplingWanted wanted = scenarios::expect::sampling_wanted(spec.expectations);
-    const scenarios::expect::SampledParts parts =
-        scenarios::expect::sampled_parts(wanted, scenarios::run::describe(spec, *built));
+    const scenarios::expect::SampledParts parts = scenarios::expect::sampled_parts(wanted, described);
     scenarios::run::Sampling sampling;
     sampling.instants = wanted.instants;
     sampling.ports = parts.ports;
     sampling.switches = parts.switches;
     sampling.flows = parts.flows;
     if (wanted.needs_interval) sampling.interval = wanted.interval.value_or(scenarios::run::kSampleInterval);
-    job.result =
-        scenarios::run::run_scenario(spec, *built, sampling, [](auto, auto, auto) { return !stop_signal_seen(); });
+    described.wall_setup_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    job.result = scenarios::run::run_scenario(spec, *built, std::move(described), sampling,
+                                              [](auto, auto, auto) { return !stop_signal_seen(); });
     built.reset();
     job.verdicts = scenarios::expect::evaluate(spec.expectations, job.result);
     job.write_errors = scenarios::output::write_run_folder(job.folder, job.result, job.verdicts, spec.outputs).errors;

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "tools/simverbs/output_relay.hpp"
+#include "tools/simverbs/read_pipe.hpp"
 
 namespace simverbs::tools {
 
@@ -58,21 +59,10 @@ bool OutputCapture::drain() {
 }
 
 bool OutputCapture::drain_stream(Stream& stream) {
-    bool any = false;
-    char chunk[65536];
-    for (;;) {
-        const ssize_t n = ::read(stream.read_end.get(), chunk, sizeof chunk);
-        if (n > 0) {
-            stream.partial.append(chunk, static_cast<size_t>(n));
-            any = true;
-            take_lines(stream);
-            continue;
-        }
-        if (n < 0 && errno == EINTR) continue;
-        if (n == 0) stream.read_end.reset();
-        break;
-    }
-    return any;
+    return read_pipe(stream.read_end, [&](std::string_view text) {
+        stream.partial += text;
+        take_lines(stream);
+    });
 }
 
 void OutputCapture::take_lines(Stream& stream) {

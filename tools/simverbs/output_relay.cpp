@@ -1,4 +1,5 @@
 #include "tools/simverbs/output_relay.hpp"
+#include "tools/simverbs/read_pipe.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -61,19 +62,7 @@ bool OutputRelay::drain() {
 }
 
 bool OutputRelay::drain_stream(Stream& stream) {
-    bool any = false;
-    char chunk[65536];
-    for (;;) {
-        const ssize_t n = ::read(stream.read_end.get(), chunk, sizeof chunk);
-        if (n > 0) {
-            stream.partial.append(chunk, static_cast<size_t>(n));
-            any = true;
-            continue;
-        }
-        if (n < 0 && errno == EINTR) continue;
-        if (n == 0) stream.read_end.reset();
-        break;
-    }
+    const bool any = read_pipe(stream.read_end, [&](std::string_view text) { stream.partial += text; });
     pass_lines(stream);
     return any;
 }
