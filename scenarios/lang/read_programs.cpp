@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 #include <utility>
 
 #include "scenarios/lang/scenario_reading.hpp"
 #include "scenarios/lang/scenario_schemas.hpp"
+#include "scenarios/lang/std_regex.hpp"
 
 namespace simverbs::scenarios {
 

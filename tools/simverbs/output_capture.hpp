@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "scenarios/lang/std_regex.hpp"
 #include "verbs_shim/server/unique_fd.hpp"
 
 namespace simverbs::tools {
