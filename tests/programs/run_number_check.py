@@ -52,16 +52,31 @@ def latency_steps_up_where_inline_ends():
             expect(0.4 <= first - last <= 1.0, f"no step of a DMA read where inline ends: {where}")
 
 
-def latency_grows_with_size_towards_the_line_rate():
-    """ConnectX-6 HDR, one switch: the shape of the published run."""
-    sizes = (256, 1024, 4096, 16384, 65536, 262144, 1048576)
-    values = [latency("ib_write_lat", size, "-n 20", "two_hosts_cx6_200g") for size in sizes]
-    text = ", ".join(f"{s} B {v}" for s, v in zip(sizes, values))
-    expect(all(a < b for a, b in zip(values, values[1:])), f"not growing: {text}")
+# ib_write_lat on ConnectX-6 HDR in virtual machines, published (us).
+PUBLISHED_IN_VMS = {2: 1.87, 128: 1.96, 256: 2.87, 1024: 3.05, 4096: 3.85, 16384: 4.39, 65536: 6.76, 262144: 14.9, 1048576: 46.9}
+# What the virtual machine adds: 0.6 us at 2 B, where bare metal is published too. At 2 B a WRITE takes two DMA writes (data
+# here, data there: the peer answers), so 0.3 us each; beyond the inline limit comes a DMA read.
+VM_SHARE, VM_SHARE_OF_A_DMA_READ = 0.6, 0.3
+# Published 4 KiB are 0.8 us above 1 KiB: three times what link, PCIe read and PCIe write take for 3 KiB (0.37 us). Older
+# bare-metal figures (ConnectX-3) show no such surplus. It stays up to where the line rate outweighs it.
+SHAPE_TOLERANCE = {4096: 0.22, 16384: 0.18, 65536: 0.18}
+
+
+def latency_grows_with_size_as_published():
+    """ConnectX-6 HDR, one switch: the published run less what its virtual machines add."""
+    far = []
+    values = {size: latency("ib_write_lat", size, "-n 20", "two_hosts_cx6_200g") for size in PUBLISHED_IN_VMS}
+    for size, published in PUBLISHED_IN_VMS.items():
+        bare = published - VM_SHARE - (VM_SHARE_OF_A_DMA_READ if size > INLINE_WRITE else 0)
+        print(f"{size} B: {values[size]} us, published {published} less the virtual machine's share {bare:.2f}: "
+              f"{(values[size] / bare - 1) * 100:+.0f} %")
+        if abs(values[size] - bare) > SHAPE_TOLERANCE.get(size, 0.15) * bare:
+            far.append(size)
+    expect(not far, f"too far from what was published at {far} B")
+    expect(sorted(values.values()) == list(values.values()), f"not growing: {values}")
     # The last quarter of the way is at line rate: 200 Gb/s are 41.9 us a MiB, published 42.7.
-    per_mib = (values[-1] - values[-2]) / (sizes[-1] - sizes[-2]) * (1 << 20)
-    expect(abs(per_mib - 42.7) <= 0.03 * 42.7, f"{per_mib:.2f} us a MiB between the last two: {text}")
-    expect(abs(values[-1] - 46.3) <= 0.15 * 46.3, f"1 MiB, published 46.3 us: {text}")
+    per_mib = (values[1048576] - values[262144]) / (1048576 - 262144) * (1 << 20)
+    expect(abs(per_mib - 42.7) <= 0.03 * 42.7, f"{per_mib:.2f} us a MiB between the last two: {values}")
 
 
 def infiniband_is_faster_than_roce():
@@ -117,9 +132,15 @@ def message_rate_is_the_profiles():
     expect(abs(rate - 4.0) <= 0.04, f"{rate} million messages/s over 4 QPs with qp_message_gap=1 us")
 
 
-CHECKS = [latency_steps_up_where_inline_ends, latency_grows_with_size_towards_the_line_rate,
-          infiniband_is_faster_than_roce, inline_is_faster_than_not_inline, a_read_takes_longer_than_a_write,
-          goodput_is_what_the_headers_leave, message_rate_is_the_profiles]
+def noticing_a_change_in_memory_costs_what_the_profile_says():
+    """ib_write_lat spins on memory; half a round trip has one such wait."""
+    base, dear = (row("ib_write_lat", 8, settings=(f"memory_poll={ns} ns",))[2] for ns in (100, 600))
+    expect(abs(dear - base - 0.5) <= 0.03, f"memory_poll 100 ns: {base} us, 600 ns: {dear} us")
+
+
+CHECKS = [noticing_a_change_in_memory_costs_what_the_profile_says, latency_steps_up_where_inline_ends,
+          latency_grows_with_size_as_published, infiniband_is_faster_than_roce, inline_is_faster_than_not_inline,
+          a_read_takes_longer_than_a_write, goodput_is_what_the_headers_leave, message_rate_is_the_profiles]
 
 
 if __name__ == "__main__":

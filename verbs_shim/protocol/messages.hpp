@@ -111,6 +111,7 @@ struct DeviceInfo {
     // CPU cost of the data path, charged to the thread's clock (virtual clock).
     int64_t post_send_ps = 0, post_wr_ps = 0, post_recv_ps = 0, poll_cq_ps = 0, poll_empty_ps = 0, inline_byte_ps = 0;
     int64_t control_ps = 0;       ///< cost of a control request
+    int64_t memory_poll_ps = 0;   ///< noticing a changed cache line that the thread spins on
     int64_t down_latency_ps = 0;  ///< least latency from a post to anything another party can see (L)
 };
 

@@ -242,6 +242,7 @@ void Lab::fill_hello(const Client& client, uint32_t slot, protocol::HelloReply& 
         info.poll_empty_ps = profile.cpu.poll_empty.in_ps();
         info.inline_byte_ps = profile.cpu.inline_per_64b.in_ps() / 64;
         info.control_ps = profile.cpu.control.in_ps();
+        info.memory_poll_ps = profile.cpu.memory_poll.in_ps();
         info.down_latency_ps = nic.hca->downward_latency().in_ps();
     }
 }

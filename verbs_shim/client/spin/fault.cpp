@@ -126,6 +126,16 @@ void on_protected_access(ucontext_t& context, uintptr_t page) {
 
 #endif
 
+/// What it costs to notice a change: the dearest of the host's profiles, since nothing tells which device wrote.
+int64_t memory_poll_ps() {
+    const protocol::HelloReply& hello = connection::hello_reply();
+    int64_t most = 0;
+    for (uint32_t i = 0; i < hello.num_devices; ++i) {
+        if (hello.devices[i].memory_poll_ps > most) most = hello.devices[i].memory_poll_ps;
+    }
+    return most;
+}
+
 }  // namespace
 
 void wait_for_change(uint64_t rip, uint64_t address) {
@@ -137,6 +147,7 @@ void wait_for_change(uint64_t rip, uint64_t address) {
     set.add_flags(protocol::kWaitVisible | protocol::kWaitMemory);
     if (process::contended(false)) set.add_object(turn::yield_key(), turn::object_value(turn::yield_key()), 0);
     turn::wait(set);
+    turn::charge(memory_poll_ps());
 }
 
 bool handle_fault(int signal_number, const siginfo_t* info, void* context) {
