@@ -97,7 +97,7 @@ void Engine::bind(const Edge& edge) {
     if (edge.consumer == kExternal) return;
     Partition& p = partition_of(edge.consumer);
     const bool same_thread = edge.producer == kExternal || &partition_of(edge.producer) == &p;
-    edge.channel->bind(same_thread ? &p.activity : nullptr);
+    edge.channel->bind(p.activity, same_thread);
 }
 
 void Engine::note_staged(ChannelBase& channel, NodeId producer, NodeId consumer) {
@@ -112,6 +112,11 @@ void Engine::wake(NodeId node, SimTime t) {
     }
     SIM_CHECK(running_ || t >= frontier_, t, frontier_);
     partition_of(node).activity.wake(node, t);
+}
+
+void Engine::wake_lane(NodeId node, SimTime t, uint32_t lane) {
+    wake(node, t);
+    if (started_) partition_of(node).activity.note_lane(node, lane);  // else bind() does
 }
 
 void Engine::call_attention(NodeId node) {

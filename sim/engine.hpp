@@ -59,6 +59,8 @@ class Engine {
     /// before its end are ignored: the node is running), and from outside between windows.
     void wake(NodeId node, SimTime t);
 
+    /// For Channel, between windows: wakes `node` for what comes by a lane (Activity::note_lane).
+    void wake_lane(NodeId node, SimTime t, uint32_t lane);
     /// For Channel, between windows: see Activity::call_attention.
     void call_attention(NodeId node);
 

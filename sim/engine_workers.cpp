@@ -98,6 +98,7 @@ void Engine::run_partition(Partition& p, SimTime bucket, SimTime start, SimTime 
     const SimTime bucket_end = bucket + window_;
     if (end == bucket_end) return;
     // Cut short: what is left of this bucket stays asked for.
+    activity.forget_until(bucket_end);
     for (const NodeId n : p.to_run) {
         const SimTime next = nodes_[n]->next_event_time();
         if (next < bucket_end) activity.wake(n, next);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -58,7 +59,7 @@ class Switch final : public sim::Node {
     [[nodiscard]] sim::ByteCount buffered_bytes() const noexcept { return buffered_; }
     [[nodiscard]] const SharedBuffer& buffer() const noexcept { return buffer_; }
     /// Packets inside the switch now.
-    [[nodiscard]] uint64_t packets_inside() const noexcept { return inside_; }
+    [[nodiscard]] uint64_t packets_inside() const noexcept { return queued_ + storing_; }
     /// Priorities of an egress that have packets and are paused or out of credits.
     [[nodiscard]] uint32_t stopped_priorities(PortIndex port) const noexcept {
         return uint32_t{ports_[port].egress.backlog} & ports_[port].egress.blocked;
@@ -75,6 +76,8 @@ class Switch final : public sim::Node {
         sim::LinkRing<wire::Packet> packets;
         sim::ByteCount bytes = 0;
         sim::ByteCount max_bytes = 0;
+        /// At most so many bytes: no packet is marked. The port's kmin, or max() where the priority is not marked.
+        sim::ByteCount mark_above = std::numeric_limits<sim::ByteCount>::max();
     };
     /// The first line serves what comes in, the second what goes out, the third packets whose tail is still coming in.
     struct alignas(64) Port {
@@ -120,9 +123,18 @@ class Switch final : public sim::Node {
         ControlTimerKind kind;
     };
     static constexpr uint8_t kUnused = 0xFF;
+    /// Ports from this one on share a lane.
+    static constexpr PortIndex kLastLane = 63;
+    [[nodiscard]] static uint64_t lane_bit(PortIndex port) noexcept {
+        return uint64_t{1} << (port < kLastLane ? port : kLastLane);
+    }
 
     void fill_queue(sim::LocalQueue& queue);
     void on_deliver(PortIndex port, sim::SimTime now, sim::LocalQueue& queue);
+    void deliver_carefully(PortIndex port, sim::SimTime now, sim::LocalQueue& queue);
+    [[nodiscard]] PortIndex receive(wire::Packet& packet, uint32_t bytes, PortIndex port, sim::SimTime now);
+    void refuse(wire::Packet& packet, uint32_t bytes, PortIndex port, bool routed, sim::SimTime now);
+    void store(const wire::Packet& packet, uint32_t bytes, PortIndex port, PortIndex out, sim::SimTime now);
     void on_stored(PortIndex port, sim::SimTime now, sim::LocalQueue& queue);
     void on_transmit(PortIndex port, sim::SimTime now, sim::LocalQueue& queue);
     [[nodiscard]] PortIndex route(const wire::Packet& packet, const Port& in, sim::SimTime now);
@@ -139,8 +151,10 @@ class Switch final : public sim::Node {
     void enqueue(PortIndex port, const wire::Packet& packet, sim::ByteCount frame, PortIndex in, sim::SimTime now);
     void send(PortIndex index, wire::Packet& packet, uint32_t bytes, sim::SimTime now);
     void mark_if_congested(PortIndex index, wire::Packet& packet, sim::ByteCount queued);
+    void set_marking(PortIndex port);
     void write_telemetry(PortIndex index, wire::Packet& packet, sim::SimTime now);
     [[nodiscard]] uint32_t choose_priority(PortIndex index);
+    [[nodiscard]] uint32_t choose_by_round_robin(PortIndex index, uint32_t sendable);
     void drop(wire::Packet& packet, uint64_t& counter);
     [[nodiscard]] sim::SimTime ingress_event(const Port& port) const noexcept;
     void schedule_ingress(PortIndex port, sim::SimTime now, sim::LocalQueue& queue);
@@ -205,10 +219,11 @@ class Switch final : public sim::Node {
     std::vector<FlowletEntry> flowlets_;
     sim::ByteCount buffered_ = 0;
     uint32_t storing_ = 0;  ///< ports with a packet in `storing`: only then is their third line looked at
+    uint64_t active_ = 0;   ///< lanes of ports that may have something to do: the others are not looked at
     uint64_t received_ = 0;
     uint64_t sent_ = 0;
     uint64_t dropped_ = 0;
-    uint64_t inside_ = 0;
+    uint64_t queued_ = 0;  ///< packets in the queues
 };
 
 }  // namespace simverbs::fabric

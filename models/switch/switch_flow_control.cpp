@@ -170,6 +170,7 @@ void Switch::drain_paused(PortIndex index, uint32_t priority, SimTime now) {
         const ByteCount frame = frame_bytes(ports_[index].egress.bytes_of(packet));
         q.bytes -= frame;
         buffered_ -= frame;
+        --queued_;
         if (counts_buffer_) release_ingress(packet, frame, now);
         drop(packet, extras_[index].drops_watchdog);
     }
