@@ -59,6 +59,7 @@ class Activity {
 
     /// Something has come for `node` by its ingress `lane` (0 … 63).
     void note_lane(NodeId node, uint32_t lane) noexcept { lanes_[node] |= uint64_t{1} << lane; }
+    [[nodiscard]] uint64_t lanes(NodeId node) const noexcept { return lanes_[node]; }
     /// The lanes noted since the last call.
     [[nodiscard]] uint64_t take_lanes(NodeId node) noexcept { return std::exchange(lanes_[node], 0); }
 

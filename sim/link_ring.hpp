@@ -39,6 +39,7 @@ class LinkRing {
     [[nodiscard]] SimTime head_time() const noexcept { return slots_[head_].*Time; }
     /// Time of the second item, SimTime::max() if there is none.
     [[nodiscard]] SimTime second_time() const noexcept { return slots_[(head_ + 1) & mask_].*Time; }
+    [[nodiscard]] const T& second() const noexcept { return slots_[(head_ + 1) & mask_]; }
     [[nodiscard]] T& front() noexcept { return slots_[head_]; }
     [[nodiscard]] const T& front() const noexcept { return slots_[head_]; }
     [[nodiscard]] uint32_t capacity() const noexcept { return mask_ + 1; }
@@ -62,6 +63,10 @@ class LinkRing {
         tail_ = (tail_ + 1) & mask_;
         return slot;
     }
+    /// Asks for the memory of the item after the next, and of the next free slot.
+    void prefetch_third() const noexcept { __builtin_prefetch(&slots_[(head_ + 2) & mask_]); }
+    void prefetch_head() const noexcept { __builtin_prefetch(&slots_[head_]); }
+    void prefetch_tail() const noexcept { __builtin_prefetch(&slots_[tail_], 1); }
     /// Removes the first item; there must be one.
     void pop() noexcept {
         slots_[head_].*Time = SimTime::max();
@@ -137,11 +142,16 @@ class alignas(64) Channel final {
     /// Arrival time of the first item, SimTime::max() if none.
     [[nodiscard]] SimTime head_time() const noexcept { return ring_.head_time(); }
     [[nodiscard]] SimTime second_time() const noexcept { return ring_.second_time(); }
+    /// The second item, an empty slot if there is none.
+    [[nodiscard]] const T& second() const noexcept { return ring_.second(); }
     [[nodiscard]] bool empty() const noexcept { return ring_.empty(); }
     [[nodiscard]] T& front() noexcept { return ring_.front(); }
     [[nodiscard]] const T& front() const noexcept { return ring_.front(); }
     [[nodiscard]] uint32_t size() const noexcept { return ring_.size(); }
     void pop() noexcept { ring_.pop(); }
+    void prefetch_third() const noexcept { ring_.prefetch_third(); }
+    void prefetch_head() const noexcept { ring_.prefetch_head(); }
+    void prefetch_tail() const noexcept { ring_.prefetch_tail(); }
 
     /// By which of its lanes the consumer learns of what comes (Activity::take_lanes); 0 at first.
     void set_lane(uint32_t lane) noexcept { lane_ = lane; }
@@ -152,7 +162,8 @@ class alignas(64) Channel final {
 
   private:
     struct Cold final : ChannelBase {
-        Cold(Channel& c, Engine& e, NodeId from, SimTime least) : channel(c), engine(e), producer(from), latency(least) {}
+        Cold(Channel& c, Engine& e, NodeId from, SimTime least)
+            : channel(c), engine(e), producer(from), latency(least) {}
         Channel& channel;
         Engine& engine;
         NodeId producer;

@@ -106,42 +106,44 @@ void Switch::run_window(SimTime end) {
     check_conservation();
 }
 
+void Switch::prefetch() const {
+    for_each_port(active_ | activity().lanes(id()), [&](PortIndex i) {
+        const Port& p = ports_[i];
+        __builtin_prefetch(p.ingress.channel);
+        __builtin_prefetch(p.egress.channel, 1);
+        for (uint32_t d = 0; d < priorities_in_use_; ++d) __builtin_prefetch(&queues_[i * priorities_in_use_ + d], 1);
+    });
+    buffer_.prefetch();
+}
+
 /// Events of the ports that may have one. Few are put in one by one; many are put in together.
 void Switch::fill_queue(LocalQueue& queue) {
     const uint32_t ports = port_count_;
     active_ |= activity().take_lanes(id());
-    const auto for_each_active = [&](auto f) {
-        for (uint64_t rest = active_ & ~(uint64_t{1} << kLastLane); rest != 0; rest &= rest - 1)
-            f(static_cast<PortIndex>(std::countr_zero(rest)));
-        if ((active_ >> kLastLane) != 0) [[unlikely]]
-            for (PortIndex i = kLastLane; i < ports; ++i) f(i);
-    };
     const bool few = 4 * static_cast<uint32_t>(std::popcount(active_)) < ports;
-    for_each_active([&](PortIndex i) { __builtin_prefetch(ports_[i].ingress.channel); });
+    for_each_port(active_, [&](PortIndex i) {
+        if (ports_[i].ingress.wired()) ports_[i].ingress.channel->prefetch_head();
+    });
     queue.start_empty(2 * ports);
     const auto put = [&](uint32_t source, SimTime t, EventPhase phase) {
         const sim::LocalKey key = sim::local_key(t - window_start_, phase, source);
         few ? queue.update(source, key) : queue.set_leaf(source, key);
     };
-    for_each_active([&](PortIndex i) {
+    for_each_port(active_, [&](PortIndex i) {
         const Port& p = ports_[i];
         if (!p.ingress.wired()) return;
+        p.egress.channel->prefetch_tail();
         const SimTime t = ingress_event(p);
         if (t < window_end_) put(i, t, EventPhase::Deliver);
-        if (p.egress.sendable() != 0 && p.egress.busy_until < window_end_)
+        if (p.egress.sendable() != 0 && p.egress.busy_until < window_end_) {
             put(ports + i, p.egress.busy_until, EventPhase::Transmit);
+            for (uint32_t d = 0; d < priorities_in_use_; ++d)
+                queues_[i * priorities_in_use_ + d].packets.prefetch_head();
+        }
         if (t == SimTime::max() && p.egress.backlog == 0 && p.ingress.faults == nullptr && i < kLastLane)
             active_ &= ~lane_bit(i);
     });
     if (!few) queue.build();
-    if (config_.balancing != LoadBalancing::Ecmp) return;
-    // What the first packets will push into, while there is time.
-    for_each_active([&](PortIndex i) {
-        const link::IngressPort& in = ports_[i].ingress;
-        if (queue.leaf(i) == sim::kNoEvent || in.faults != nullptr || in.channel->empty()) return;
-        if (const PortIndex out = table_.route(in.channel->front()); out != kNoPort)
-            __builtin_prefetch(ports_[out].egress.channel);
-    });
 }
 
 HOT_INLINE SimTime Switch::ingress_event(const Port& port) const noexcept {
@@ -185,6 +187,7 @@ HOT_INLINE void Switch::send(PortIndex index, Packet& packet, uint32_t bytes, Si
     port.tx_bytes += bytes;
     ++sent_;
     port.egress.transmit(packet, bytes, now, 1);
+    port.egress.channel->prefetch_tail();
 }
 
 void Switch::write_telemetry(PortIndex index, Packet& packet, SimTime now) {
@@ -344,8 +347,10 @@ HOT_INLINE void Switch::on_deliver(PortIndex port, SimTime now, LocalQueue& queu
         channel.pop();
         return schedule_ingress(port, now, queue);
     }
+    channel.prefetch_third();
     const SimTime next = channel.second_time();
-    queue.update(port, next < window_end_ ? sim::local_key(next - window_start_, EventPhase::Deliver, port) : sim::kNoEvent);
+    queue.update(port,
+                 next < window_end_ ? sim::local_key(next - window_start_, EventPhase::Deliver, port) : sim::kNoEvent);
     forward(packet, bytes, port, out, now, queue);
     channel.pop();
 }
@@ -420,6 +425,7 @@ HOT_INLINE void Switch::on_transmit(PortIndex index, SimTime now, LocalQueue& qu
     if (q.packets.second_time() == SimTime::max()) port.egress.backlog &= static_cast<uint16_t>(~(1U << priority));
     if (counts_buffer_ || credits_) release_ingress(packet, frame, now);
     if (!config_.ecn.at_enqueue && q.bytes > q.mark_above) mark_if_congested(index, packet, q.bytes);
+    q.packets.prefetch_third();
     send(index, packet, bytes, now);
     q.packets.pop();
     if (credits_ && ((port.egress.backlog >> priority) & 1) != 0 &&

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -51,6 +52,7 @@ class Switch final : public sim::Node {
     [[nodiscard]] const SwitchConfig& config() const noexcept { return config_; }
 
     void run_window(sim::SimTime end) override;
+    void prefetch() const override;
     [[nodiscard]] sim::SimTime next_event_time() const override;
 
     [[nodiscard]] PortCounters counters(PortIndex port) const;
@@ -125,6 +127,14 @@ class Switch final : public sim::Node {
     static constexpr uint8_t kUnused = 0xFF;
     /// Ports from this one on share a lane.
     static constexpr PortIndex kLastLane = 63;
+    /// Calls f(port) for the ports of these lanes.
+    template <class F>
+    void for_each_port(uint64_t lanes, F f) const {
+        for (uint64_t rest = lanes & ~(uint64_t{1} << kLastLane); rest != 0; rest &= rest - 1)
+            f(static_cast<PortIndex>(std::countr_zero(rest)));
+        if ((lanes >> kLastLane) != 0) [[unlikely]]
+            for (PortIndex i = kLastLane; i < port_count_; ++i) f(i);
+    }
     [[nodiscard]] static uint64_t lane_bit(PortIndex port) noexcept {
         return uint64_t{1} << (port < kLastLane ? port : kLastLane);
     }
