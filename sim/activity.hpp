@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/check.hpp"
+#include "sim/chunk_fifo.hpp"
 #include "sim/local_queue.hpp"
 #include "sim/node.hpp"
 #include "sim/sim_time.hpp"
@@ -136,6 +137,9 @@ class Activity {
 
     /// The scratch queue shared by the nodes of this partition (valid within one run_window).
     [[nodiscard]] LocalQueue& local_queue() noexcept { return queue_; }
+    /// Memory for the FIFOs of the nodes of this partition.
+    [[nodiscard]] ChunkPool& chunks() noexcept { return chunks_; }
+    [[nodiscard]] const ChunkPool& chunks() const noexcept { return chunks_; }
 
   private:
     struct FarWake {
@@ -174,6 +178,7 @@ class Activity {
     SimTime window_start_ = SimTime::zero();
     std::vector<FarWake> far_;  ///< heap, earliest first
     LocalQueue queue_;
+    ChunkPool chunks_;
 };
 
 }  // namespace simverbs::sim

@@ -100,6 +100,12 @@ void Engine::bind(const Edge& edge) {
     edge.channel->bind(p.activity, same_thread);
 }
 
+size_t Engine::memory() const noexcept {
+    size_t sum = 0;
+    for (const auto& p : partitions_) sum += p->activity.chunks().memory();
+    return sum;
+}
+
 void Engine::note_staged(ChannelBase& channel, NodeId producer, NodeId consumer) {
     partition_of(producer).outbox[partition_of_[consumer]].push_back(&channel);
 }

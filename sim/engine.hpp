@@ -107,6 +107,8 @@ class Engine {
     /// channels with an external end: the limits handed to run_window keep those causal.
     void register_channel(ChannelBase& channel, NodeId producer, NodeId consumer, SimTime latency);
     void unregister_channel(ChannelBase& channel);
+    /// Bytes of all chunks that the nodes' FIFOs have needed at most (ChunkPool).
+    [[nodiscard]] size_t memory() const noexcept;
     /// For Channel: it staged items for a consumer in another thread; drained after this window.
     void note_staged(ChannelBase& channel, NodeId producer, NodeId consumer);
 

@@ -15,16 +15,19 @@
 namespace simverbs::sim {
 
 /// Single-producer, single-consumer FIFO. T is trivially copyable and default-constructs with time SimTime::max(),
-/// which marks an empty slot. Starts with 8 slots and doubles on demand. Producer and consumer never run at the same
-/// time (the engine's windows see to that).
+/// which marks an empty slot. Starts with 8 slots when the first item comes, and doubles on demand. Producer and
+/// consumer never run at the same time (the engine's windows see to that).
 template <class T, SimTime T::*Time = &T::arrival>
 class LinkRing {
   public:
     static constexpr uint32_t kFirstSlots = 8;
 
-    LinkRing() : slots_(new T[kFirstSlots]) {}
+    LinkRing() noexcept : slots_(unused()), mask_(0), tail_(1) {}
     LinkRing(LinkRing&& o) noexcept
-        : slots_(std::exchange(o.slots_, nullptr)), mask_(o.mask_), head_(o.head_), tail_(o.tail_) {}
+        : slots_(std::exchange(o.slots_, unused())),
+          mask_(std::exchange(o.mask_, 0)),
+          head_(std::exchange(o.head_, 0)),
+          tail_(std::exchange(o.tail_, 1)) {}
     LinkRing& operator=(LinkRing&& o) noexcept {
         std::swap(slots_, o.slots_);
         std::swap(mask_, o.mask_);
@@ -32,7 +35,9 @@ class LinkRing {
         std::swap(tail_, o.tail_);
         return *this;
     }
-    ~LinkRing() { delete[] slots_; }
+    ~LinkRing() {
+        if (mask_ != 0) delete[] slots_;
+    }
 
     [[nodiscard]] bool empty() const noexcept { return slots_[head_].*Time == SimTime::max(); }
     /// Time of the first item, SimTime::max() if there is none.
@@ -42,7 +47,7 @@ class LinkRing {
     [[nodiscard]] const T& second() const noexcept { return slots_[(head_ + 1) & mask_]; }
     [[nodiscard]] T& front() noexcept { return slots_[head_]; }
     [[nodiscard]] const T& front() const noexcept { return slots_[head_]; }
-    [[nodiscard]] uint32_t capacity() const noexcept { return mask_ + 1; }
+    [[nodiscard]] uint32_t capacity() const noexcept { return mask_ != 0 ? mask_ + 1 : 0; }
     /// The i-th item from the front; it must be there.
     [[nodiscard]] const T& at(uint32_t i) const noexcept { return slots_[(head_ + i) & mask_]; }
     /// Number of items.
@@ -74,21 +79,30 @@ class LinkRing {
     }
 
   private:
+    /// A ring without memory: its head finds an empty slot, its tail a taken one.
+    [[nodiscard]] static T* unused() noexcept {
+        static T slots[2] = {T{}, [] {
+                                 T taken{};
+                                 taken.*Time = SimTime::zero();
+                                 return taken;
+                             }()};
+        return slots;
+    }
     [[gnu::cold, gnu::noinline]] void grow() {
-        const uint32_t n = mask_ + 1;
-        T* const bigger = new T[2 * static_cast<size_t>(n)];
+        const uint32_t n = capacity();
+        T* const bigger = new T[n == 0 ? kFirstSlots : 2 * static_cast<size_t>(n)];
         for (uint32_t i = 0; i < n; ++i) bigger[i] = slots_[(head_ + i) & mask_];
-        delete[] slots_;
+        if (n != 0) delete[] slots_;
         slots_ = bigger;
-        mask_ = 2 * n - 1;
+        mask_ = n == 0 ? kFirstSlots - 1 : 2 * n - 1;
         head_ = 0;
         tail_ = n;
     }
 
     T* slots_;
-    uint32_t mask_ = kFirstSlots - 1;
+    uint32_t mask_;
     uint32_t head_ = 0;
-    uint32_t tail_ = 0;
+    uint32_t tail_;
 };
 
 /// What the engine knows of a channel: it binds it to partitions and drains what was staged for another thread.
@@ -153,6 +167,10 @@ class alignas(64) Channel final {
     void prefetch_head() const noexcept { ring_.prefetch_head(); }
     void prefetch_tail() const noexcept { ring_.prefetch_tail(); }
 
+    /// Bytes that the channel takes, itself excepted.
+    [[nodiscard]] size_t memory() const noexcept {
+        return sizeof(Cold) + cold_->staged.capacity() * sizeof(T) + ring_.capacity() * sizeof(T);
+    }
     /// By which of its lanes the consumer learns of what comes (Activity::take_lanes); 0 at first.
     void set_lane(uint32_t lane) noexcept { lane_ = lane; }
     [[nodiscard]] SimTime latency() const noexcept { return cold_->latency; }

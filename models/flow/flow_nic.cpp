@@ -165,7 +165,8 @@ HOT_INLINE SimTime FlowNic::on_deliver(SimTime now) {
         return deliver_after_faults(now);
     link::PacketChannel& channel = *ingress_.channel;
     channel.prefetch_third();
-    const SimTime next = tail_of(channel.second_time(), channel.second());
+    SimTime next = channel.second_time();
+    if (next != SimTime::max()) next = tail_of(next, channel.second());
     Packet& packet = channel.front();
     if (ingress_.observer != nullptr) [[unlikely]]
         ingress_.observer->on_packet(packet.arrival, packet, link::Direction::In);

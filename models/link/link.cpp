@@ -70,6 +70,12 @@ PortWiring Link::wiring(const LinkEnd& self, const LinkEnd& peer, const Directio
     return w;
 }
 
+size_t Link::memory() const noexcept {
+    size_t sum = sizeof *this + a_to_b_.memory() + b_to_a_.memory();
+    if (control_a_to_b_) sum += control_a_to_b_->memory() + control_b_to_a_->memory();
+    return sum;
+}
+
 std::vector<FaultReport> Link::fault_reports() const {
     std::vector<FaultReport> out;
     for (const LinkFaults* f : {faults_at_b_.get(), faults_at_a_.get()}) {

@@ -41,6 +41,8 @@ class Link {
     [[nodiscard]] PortWiring wiring_b();
 
     [[nodiscard]] std::vector<FaultReport> fault_reports() const;
+    /// Bytes that the link takes.
+    [[nodiscard]] size_t memory() const noexcept;
 
   private:
     struct Direction {

@@ -68,6 +68,9 @@ class SharedBuffer {
     /// What is left for the shared part; negative if the reserves and headrooms do not fit.
     [[nodiscard]] sim::ByteCount shared_total() const noexcept { return shared_total_; }
     [[nodiscard]] const BufferConfig& config() const noexcept { return config_; }
+    [[nodiscard]] size_t memory() const noexcept {
+        return ingress_.capacity() * sizeof(Ingress) + alphas_.capacity() * sizeof(double);
+    }
     /// Asks for the memory of the accounts.
     void prefetch() const noexcept {
         for (size_t i = 0; i < ingress_.size(); i += 64 / sizeof(Ingress) + 1) __builtin_prefetch(&ingress_[i], 1);

@@ -212,7 +212,7 @@ void Switch::write_telemetry(PortIndex index, Packet& packet, SimTime now) {
 
 HOT_INLINE void Switch::enqueue(PortIndex port, const Packet& packet, ByteCount frame, PortIndex in, SimTime now) {
     Queue& queue = queue_of(port, packet.priority);
-    queue.packets.push(packet, SimTime::ps((now.in_ps() << kIngressBits) | in));
+    queue.packets.push(packet, SimTime::ps((now.in_ps() << kIngressBits) | in), activity().chunks());
     queue.bytes += frame;
     queue.max_bytes = std::max(queue.max_bytes, queue.bytes);
     buffered_ += frame;
@@ -427,7 +427,7 @@ HOT_INLINE void Switch::on_transmit(PortIndex index, SimTime now, LocalQueue& qu
     if (!config_.ecn.at_enqueue && q.bytes > q.mark_above) mark_if_congested(index, packet, q.bytes);
     q.packets.prefetch_third();
     send(index, packet, bytes, now);
-    q.packets.pop();
+    q.packets.pop(activity().chunks());
     if (credits_ && ((port.egress.backlog >> priority) & 1) != 0 &&
         !has_credits(index, priority, port.egress.bytes_of(q.packets.front()))) [[unlikely]]
         block(index, priority);

@@ -17,6 +17,7 @@
 #include "models/switch/switch_config.hpp"
 #include "models/wire/packet.hpp"
 #include "models/wire/packet_extra.hpp"
+#include "sim/chunk_fifo.hpp"
 #include "sim/event_key.hpp"
 #include "sim/event_list.hpp"
 #include "sim/link_ring.hpp"
@@ -75,7 +76,7 @@ class Switch final : public sim::Node {
 
   private:
     struct alignas(64) Queue {
-        sim::LinkRing<wire::Packet> packets;
+        sim::ChunkFifo<wire::Packet> packets;
         sim::ByteCount bytes = 0;
         sim::ByteCount max_bytes = 0;
         /// At most so many bytes: no packet is marked. The port's kmin, or max() where the priority is not marked.

@@ -47,16 +47,13 @@ uint64_t Switch::ingresses_of(PortIndex port, uint32_t priority) const {
     const Queue* q = find_queue(port, priority);
     if (q == nullptr) return 0;
     uint64_t ports = 0;
-    for (uint32_t i = 0; i < q->packets.size(); ++i)
-        ports |= uint64_t{1} << std::min(ingress_of(q->packets.at(i)), 63U);
+    q->packets.for_each([&](const Packet& p) { ports |= uint64_t{1} << std::min(ingress_of(p), 63U); });
     return ports;
 }
 
 size_t Switch::memory() const noexcept {
-    size_t sum = sizeof *this + port_count_ * (sizeof(Port) + sizeof(PortExtras)) + queues_.capacity() * sizeof(Queue) +
-                 table_.memory() + flowlets_.capacity() * sizeof(FlowletEntry);
-    for (const Queue& q : queues_) sum += q.packets.capacity() * sizeof(Packet);
-    return sum;
+    return sizeof *this + port_count_ * (sizeof(Port) + sizeof(PortExtras)) + queues_.capacity() * sizeof(Queue) +
+           buffer_.memory() + table_.memory() + flowlets_.capacity() * sizeof(FlowletEntry);
 }
 
 uint32_t Switch::pausing(PortIndex port) const noexcept {

@@ -166,7 +166,7 @@ void Switch::drain_paused(PortIndex index, uint32_t priority, SimTime now) {
     Queue& q = queue_of(index, priority);
     while (!q.packets.empty()) {
         Packet packet = q.packets.front();
-        q.packets.pop();
+        q.packets.pop(activity().chunks());
         const ByteCount frame = frame_bytes(ports_[index].egress.bytes_of(packet));
         q.bytes -= frame;
         buffered_ -= frame;
