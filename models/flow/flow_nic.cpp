@@ -47,7 +47,7 @@ void FlowNic::attach_port(const link::PortWiring& wiring) {
     control_ = wiring.control;
     rate_ = wiring.params.rate;
     credits_on_ = control_.out != nullptr && wiring.params.layer == link::LinkLayer::InfiniBand;
-    if (credits_on_) credits_ = link::Credits(config_.vl_buffer);
+    if (credits_on_) credits_ = std::make_unique<link::Credits>(config_.vl_buffer);
     cc_listens_ = config_.cc->name() != "none";
     if (ingress_.faults != nullptr) tails_ = std::make_unique<sim::LinkRing<Packet>>();
 }
@@ -239,7 +239,7 @@ HOT_INLINE void FlowNic::emit(const Packet& packet, uint32_t bytes, SimTime now)
     ++counters_.tx_packets;
     counters_.tx_bytes += bytes;
     if (credits_on_) [[unlikely]]
-        credits_.sent(packet.priority, bytes);
+        credits_->sent(packet.priority, bytes);
     egress_.transmit(packet, bytes, now);
 }
 
@@ -276,9 +276,9 @@ void FlowNic::describe(std::string& out, size_t most) const {
 
 size_t FlowNic::memory() const noexcept {
     const auto bytes = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
-    size_t sum = sizeof *this + bytes(senders_) + bytes(receivers_) + bytes(slot_of_) + bytes(paced_) + bytes(timers_) +
-                 bytes(late_cnps_) + bytes(cc_states_) + bytes(path_facts_) + bytes(free_) + bytes(beyond_) +
-                 bytes(sacked_);
+    size_t sum = sizeof *this + (credits_ ? sizeof *credits_ : 0) + bytes(senders_) + bytes(receivers_) +
+                 bytes(slot_of_) + bytes(paced_) + bytes(timers_) + bytes(late_cnps_) + bytes(cc_states_) +
+                 bytes(path_facts_) + bytes(free_) + bytes(beyond_) + bytes(sacked_);
     for (const auto& bits : beyond_) sum += bytes(bits);
     for (const auto& bits : sacked_) sum += bytes(bits);
     for (const auto& ring : acks_)

@@ -260,7 +260,7 @@ class alignas(64) FlowNic final : public sim::Node {
     sim::SimTime next_start_time_ = sim::SimTime::max();
     uint64_t ended_ = 0;
     // Link-level flow control.
-    link::Credits credits_;
+    std::unique_ptr<link::Credits> credits_;  ///< InfiniBand
     sim::BitRate rate_;
     sim::SimTime paused_until_[pfc::kPriorities];
     sim::SimTime paused_since_[pfc::kPriorities];

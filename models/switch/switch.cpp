@@ -19,14 +19,14 @@ using wire::Packet;
 #define HOT_INLINE [[gnu::always_inline]] inline
 
 Switch::Switch(const SwitchConfig& config, wire::PacketPool* pool)
-    : config_(config),
-      pool_(pool),
-      table_(sim::draw_u64(config.seed, sim::component_id(config.path), sim::DrawPurpose::Ecmp, 0)),
-      buffer_(config.buffer, config.ports, config.priorities),
+    : ports_(new Port[config.ports]),
+      extras_(new PortExtras[config.ports]),
       port_count_(config.ports),
       counts_buffer_(config.buffer.total < BufferConfig::kUnlimited || config.buffer.lossless != 0),
-      ports_(new Port[config.ports]),
-      extras_(new PortExtras[config.ports]) {
+      table_(sim::draw_u64(config.seed, sim::component_id(config.path), sim::DrawPurpose::Ecmp, 0)),
+      buffer_(config.buffer, config.ports, config.priorities),
+      config_(config),
+      pool_(pool) {
     SIM_CHECK(2 * config.ports <= sim::kMaxLocalSources && config.ports < (1U << kIngressBits), config.ports);
     SIM_CHECK(buffer_.shared_total() >= 0, config.path, buffer_.shared_total());
     SIM_CHECK(config.buffer.lossless >> pfc::kPriorities == 0, config.path, config.buffer.lossless);
@@ -58,11 +58,11 @@ void Switch::attach_port(PortIndex port, const link::PortWiring& wiring) {
     extras.ecn_draws = sim::Draws(config_.seed, wiring.id, sim::DrawPurpose::Ecn);
     const bool ethernet = wiring.params.layer == link::LinkLayer::Ethernet;
     gap_bytes_ = ethernet ? wire::kPreambleBytes + wire::kInterframeGapBytes : 0;
+    if (!ethernet) extras.credits = std::make_unique<link::Credits>();
     if (wiring.control.out == nullptr) return;
     has_control_ = true;
     credits_ = !ethernet;
-    if (!credits_) return;
-    extras.credits = link::Credits(config_.vl_buffer);
+    if (credits_) *extras.credits = link::Credits(config_.vl_buffer);
 }
 
 void Switch::set_observer(PortIndex port, link::PacketObserver* observer) {
@@ -114,6 +114,9 @@ void Switch::prefetch() const {
         for (uint32_t d = 0; d < priorities_in_use_; ++d) __builtin_prefetch(&queues_[i * priorities_in_use_ + d], 1);
     });
     buffer_.prefetch();
+    for (const auto* line = reinterpret_cast<const char*>(this); line < reinterpret_cast<const char*>(&config_);
+         line += 64)
+        __builtin_prefetch(line, 1);
 }
 
 /// Events of the ports that may have one. Few are put in one by one; many are put in together.
@@ -182,7 +185,7 @@ HOT_INLINE void Switch::send(PortIndex index, Packet& packet, uint32_t bytes, Si
     if (config_.telemetry && packet.extra != wire::kNoExtra && packet.payload_bytes != 0) [[unlikely]]
         write_telemetry(index, packet, now);
     if (credits_) [[unlikely]]
-        extras_[index].credits.sent(packet.priority, bytes);
+        extras_[index].credits->sent(packet.priority, bytes);
     ++port.tx_packets;
     port.tx_bytes += bytes;
     ++sent_;
@@ -269,7 +272,7 @@ HOT_INLINE bool Switch::admit(Packet& packet, ByteCount frame, PortIndex in, Por
     if (credits_) return true;  // the sender had credits for it
     if (!buffer_.lossless(packet.priority) && !has_lossy_room(out, packet.priority, frame)) [[unlikely]] {
         if (!config_.trimming || packet.payload_bytes == 0) {
-            drop(packet, ports_[out].drops_full);
+            drop(packet, extras_[out].drops_full);
             return false;
         }
         packet.payload_bytes = 0;
@@ -293,7 +296,7 @@ HOT_INLINE bool Switch::admit(Packet& packet, ByteCount frame, PortIndex in, Por
             }
             return true;
         case Admission::DropFull:
-            drop(packet, ports_[out].drops_full);
+            drop(packet, extras_[out].drops_full);
             return false;
         case Admission::DropHeadroom:
             drop(packet, extras_[in].drops_headroom);
@@ -309,7 +312,7 @@ HOT_INLINE PortIndex Switch::receive(Packet& packet, uint32_t bytes, PortIndex p
     in.rx_bytes += bytes;
     ++received_;
     if (credits_) [[unlikely]]
-        extras_[port].credits.arrived(packet.priority, bytes);
+        extras_[port].credits->arrived(packet.priority, bytes);
     const PortIndex out = route(packet, in, now);
     const bool routed = out != kNoPort && ports_[out].egress.wired();
     if (routed && packet.ttl != 0) [[likely]]
@@ -320,7 +323,7 @@ HOT_INLINE PortIndex Switch::receive(Packet& packet, uint32_t bytes, PortIndex p
 
 [[gnu::cold]] void Switch::refuse(Packet& packet, uint32_t bytes, PortIndex port, bool routed, SimTime now) {
     if (credits_) give_credits(port, packet.priority, bytes, now);
-    drop(packet, routed ? ports_[port].drops_ttl : ports_[port].drops_no_route);
+    drop(packet, routed ? extras_[port].drops_ttl : extras_[port].drops_no_route);
 }
 
 void Switch::store(const Packet& packet, uint32_t bytes, PortIndex port, PortIndex out, SimTime now) {
@@ -390,20 +393,22 @@ HOT_INLINE uint32_t Switch::choose_priority(PortIndex index) {
 }
 
 uint32_t Switch::choose_by_round_robin(PortIndex index, uint32_t sendable) {
-    PortExtras& extras = extras_[index];
-    for (uint32_t p = extras.round_robin;;) {
+    auto& state = extras_[index].round_robin;
+    if (!state) state = std::make_unique<RoundRobin>();
+    RoundRobin& rr = *state;
+    for (uint32_t p = rr.turn;;) {
         if ((sendable >> p) & 1) {
             const auto bytes = static_cast<int64_t>(ports_[index].egress.bytes_of(queue_of(index, p).packets.front()));
-            if (extras.deficit[p] >= bytes) {
-                extras.deficit[p] -= bytes;
-                extras.round_robin = static_cast<uint8_t>(p);
+            if (rr.deficit[p] >= bytes) {
+                rr.deficit[p] -= bytes;
+                rr.turn = static_cast<uint8_t>(p);
                 return p;
             }
         } else {
-            extras.deficit[p] = 0;
+            rr.deficit[p] = 0;
         }
         p = (p + 1) % kPriorities;
-        if ((sendable >> p) & 1) extras.deficit[p] += std::max(config_.scheduler.quantum[p], 1U);
+        if ((sendable >> p) & 1) rr.deficit[p] += std::max(config_.scheduler.quantum[p], 1U);
     }
 }
 
