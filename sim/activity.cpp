@@ -14,6 +14,7 @@ void Activity::set_window(SimTime window) {
 }
 
 void Activity::resize(uint32_t nodes) {
+    if (lanes_.size() < nodes) lanes_.resize(nodes, 0);
     const size_t words = (nodes + 63) / 64;
     if (words <= words_) return;
     std::vector<uint64_t> bigger(words * kBuckets, 0);

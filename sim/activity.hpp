@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "sim/check.hpp"
+#include "sim/chunk_fifo.hpp"
 #include "sim/local_queue.hpp"
 #include "sim/node.hpp"
 #include "sim/sim_time.hpp"
@@ -37,6 +39,30 @@ class Activity {
         }
         set_bit(node, t);
     }
+
+    /// The same, and tells until when (the end of the bucket) the node need not be woken again: as long as
+    /// still_awake() says so.
+    [[nodiscard]] SimTime wake_until(NodeId node, SimTime t) {
+        const auto since_base = static_cast<uint64_t>((t - base_).in_ps());
+        if (since_base >= span_) [[unlikely]] {
+            wake_far(node, t);
+            return SimTime::zero();
+        }
+        const uint64_t ahead = (since_base * reciprocal_) >> kReciprocalShift;
+        set_bit_of_slot(node, (current_ + ahead) % kBuckets);
+        return base_ + window_ * static_cast<int64_t>(ahead + 1);
+    }
+    /// Has a wake for a time not after `t`, for which wake_until() returned `until`, asked for `t` as well, and not
+    /// been forgotten since?
+    [[nodiscard]] bool still_awake(SimTime until, SimTime t) const noexcept { return t < until && until > forgotten_; }
+    /// Bits of buckets that end at or before `t` may have been cleared although their time is still to come.
+    void forget_until(SimTime t) noexcept { forgotten_ = std::max(forgotten_, t); }
+
+    /// Something has come for `node` by its ingress `lane` (0 … 63).
+    void note_lane(NodeId node, uint32_t lane) noexcept { lanes_[node] |= uint64_t{1} << lane; }
+    [[nodiscard]] uint64_t lanes(NodeId node) const noexcept { return lanes_[node]; }
+    /// The lanes noted since the last call.
+    [[nodiscard]] uint64_t take_lanes(NodeId node) noexcept { return std::exchange(lanes_[node], 0); }
 
     /// Earliest time that may be asked for: the end of the window while one runs, the frontier between windows.
     [[nodiscard]] SimTime earliest() const noexcept { return earliest_; }
@@ -85,6 +111,7 @@ class Activity {
                         best = std::min(best, t);
                     } else {
                         word &= ~(uint64_t{1} << bit);
+                        forget_until(end);
                         if (t != SimTime::max()) wake_checked(node, t);
                     }
                 }
@@ -110,6 +137,9 @@ class Activity {
 
     /// The scratch queue shared by the nodes of this partition (valid within one run_window).
     [[nodiscard]] LocalQueue& local_queue() noexcept { return queue_; }
+    /// Memory for the FIFOs of the nodes of this partition.
+    [[nodiscard]] ChunkPool& chunks() noexcept { return chunks_; }
+    [[nodiscard]] const ChunkPool& chunks() const noexcept { return chunks_; }
 
   private:
     struct FarWake {
@@ -124,7 +154,9 @@ class Activity {
 
     void set_bit(NodeId node, SimTime t) noexcept {
         const auto since_base = static_cast<uint64_t>((t - base_).in_ps());
-        const auto slot = (current_ + ((since_base * reciprocal_) >> kReciprocalShift)) % kBuckets;
+        set_bit_of_slot(node, (current_ + ((since_base * reciprocal_) >> kReciprocalShift)) % kBuckets);
+    }
+    void set_bit_of_slot(NodeId node, uint64_t slot) noexcept {
         bits_[slot * words_ + node / 64] |= uint64_t{1} << (node % 64);
         active_ |= 1U << slot;
     }
@@ -139,11 +171,14 @@ class Activity {
     size_t words_ = 0;
     std::vector<uint64_t> bits_;
     std::vector<uint64_t> attention_;
+    std::vector<uint64_t> lanes_;  ///< by node
+    SimTime forgotten_ = SimTime::zero();
     uint32_t active_ = 0;  ///< one bit a slot: some node's bit is set
     SimTime window_ = SimTime::zero();
     SimTime window_start_ = SimTime::zero();
     std::vector<FarWake> far_;  ///< heap, earliest first
     LocalQueue queue_;
+    ChunkPool chunks_;
 };
 
 }  // namespace simverbs::sim

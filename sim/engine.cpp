@@ -97,7 +97,13 @@ void Engine::bind(const Edge& edge) {
     if (edge.consumer == kExternal) return;
     Partition& p = partition_of(edge.consumer);
     const bool same_thread = edge.producer == kExternal || &partition_of(edge.producer) == &p;
-    edge.channel->bind(same_thread ? &p.activity : nullptr);
+    edge.channel->bind(p.activity, same_thread);
+}
+
+size_t Engine::memory() const noexcept {
+    size_t sum = 0;
+    for (const auto& p : partitions_) sum += p->activity.chunks().memory();
+    return sum;
 }
 
 void Engine::note_staged(ChannelBase& channel, NodeId producer, NodeId consumer) {
@@ -112,6 +118,11 @@ void Engine::wake(NodeId node, SimTime t) {
     }
     SIM_CHECK(running_ || t >= frontier_, t, frontier_);
     partition_of(node).activity.wake(node, t);
+}
+
+void Engine::wake_lane(NodeId node, SimTime t, uint32_t lane) {
+    wake(node, t);
+    if (started_) partition_of(node).activity.note_lane(node, lane);  // else bind() does
 }
 
 void Engine::call_attention(NodeId node) {

@@ -59,6 +59,8 @@ class Engine {
     /// before its end are ignored: the node is running), and from outside between windows.
     void wake(NodeId node, SimTime t);
 
+    /// For Channel, between windows: wakes `node` for what comes by a lane (Activity::note_lane).
+    void wake_lane(NodeId node, SimTime t, uint32_t lane);
     /// For Channel, between windows: see Activity::call_attention.
     void call_attention(NodeId node);
 
@@ -105,6 +107,8 @@ class Engine {
     /// channels with an external end: the limits handed to run_window keep those causal.
     void register_channel(ChannelBase& channel, NodeId producer, NodeId consumer, SimTime latency);
     void unregister_channel(ChannelBase& channel);
+    /// Bytes of all chunks that the nodes' FIFOs have needed at most (ChunkPool).
+    [[nodiscard]] size_t memory() const noexcept;
     /// For Channel: it staged items for a consumer in another thread; drained after this window.
     void note_staged(ChannelBase& channel, NodeId producer, NodeId consumer);
 

@@ -83,21 +83,26 @@ void Engine::run_partition(Partition& p, SimTime bucket, SimTime start, SimTime 
     activity.set_earliest(end);
     p.to_run.clear();
     activity.take_current(p.to_run);
+    // Memory is asked for in stages, each of which needs what the one before has brought: the node, its hot memory,
+    // what that leads to.
     const size_t count = p.to_run.size();
-    for (size_t i = 0; i < count; ++i) {
-        if (i + 1 < count) {
-            const Node& next = *nodes_[p.to_run[i + 1]];
-            const char* at = static_cast<const char*>(next.hot_);
-            for (uint32_t n = 0; n < next.hot_count_; ++n, at += next.hot_stride_) {
-                __builtin_prefetch(at);
-                __builtin_prefetch(at + 64);
-            }
+    const auto fetch_hot = [](const Node& node) {
+        const char* at = static_cast<const char*>(node.hot_);
+        for (uint32_t n = 0; n < node.hot_count_; ++n, at += node.hot_stride_) {
+            __builtin_prefetch(at);
+            __builtin_prefetch(at + 64);
         }
+    };
+    for (size_t i = 0; i < count; ++i) {
+        if (i + 3 < count) __builtin_prefetch(nodes_[p.to_run[i + 3]]);
+        if (i + 2 < count) fetch_hot(*nodes_[p.to_run[i + 2]]);
+        if (i + 1 < count) nodes_[p.to_run[i + 1]]->prefetch();
         nodes_[p.to_run[i]]->run_window(end);
     }
     const SimTime bucket_end = bucket + window_;
     if (end == bucket_end) return;
     // Cut short: what is left of this bucket stays asked for.
+    activity.forget_until(bucket_end);
     for (const NodeId n : p.to_run) {
         const SimTime next = nodes_[n]->next_event_time();
         if (next < bucket_end) activity.wake(n, next);

@@ -15,16 +15,19 @@
 namespace simverbs::sim {
 
 /// Single-producer, single-consumer FIFO. T is trivially copyable and default-constructs with time SimTime::max(),
-/// which marks an empty slot. Starts with 8 slots and doubles on demand. Producer and consumer never run at the same
-/// time (the engine's windows see to that).
+/// which marks an empty slot. Starts with 8 slots when the first item comes, and doubles on demand. Producer and
+/// consumer never run at the same time (the engine's windows see to that).
 template <class T, SimTime T::*Time = &T::arrival>
 class LinkRing {
   public:
     static constexpr uint32_t kFirstSlots = 8;
 
-    LinkRing() : slots_(new T[kFirstSlots]) {}
+    LinkRing() noexcept : slots_(unused()), mask_(0), tail_(1) {}
     LinkRing(LinkRing&& o) noexcept
-        : slots_(std::exchange(o.slots_, nullptr)), mask_(o.mask_), head_(o.head_), tail_(o.tail_) {}
+        : slots_(std::exchange(o.slots_, unused())),
+          mask_(std::exchange(o.mask_, 0)),
+          head_(std::exchange(o.head_, 0)),
+          tail_(std::exchange(o.tail_, 1)) {}
     LinkRing& operator=(LinkRing&& o) noexcept {
         std::swap(slots_, o.slots_);
         std::swap(mask_, o.mask_);
@@ -32,14 +35,19 @@ class LinkRing {
         std::swap(tail_, o.tail_);
         return *this;
     }
-    ~LinkRing() { delete[] slots_; }
+    ~LinkRing() {
+        if (mask_ != 0) delete[] slots_;
+    }
 
     [[nodiscard]] bool empty() const noexcept { return slots_[head_].*Time == SimTime::max(); }
     /// Time of the first item, SimTime::max() if there is none.
     [[nodiscard]] SimTime head_time() const noexcept { return slots_[head_].*Time; }
+    /// Time of the second item, SimTime::max() if there is none.
+    [[nodiscard]] SimTime second_time() const noexcept { return slots_[(head_ + 1) & mask_].*Time; }
+    [[nodiscard]] const T& second() const noexcept { return slots_[(head_ + 1) & mask_]; }
     [[nodiscard]] T& front() noexcept { return slots_[head_]; }
     [[nodiscard]] const T& front() const noexcept { return slots_[head_]; }
-    [[nodiscard]] uint32_t capacity() const noexcept { return mask_ + 1; }
+    [[nodiscard]] uint32_t capacity() const noexcept { return mask_ != 0 ? mask_ + 1 : 0; }
     /// The i-th item from the front; it must be there.
     [[nodiscard]] const T& at(uint32_t i) const noexcept { return slots_[(head_ + i) & mask_]; }
     /// Number of items.
@@ -60,6 +68,10 @@ class LinkRing {
         tail_ = (tail_ + 1) & mask_;
         return slot;
     }
+    /// Asks for the memory of the item after the next, and of the next free slot.
+    void prefetch_third() const noexcept { __builtin_prefetch(&slots_[(head_ + 2) & mask_]); }
+    void prefetch_head() const noexcept { __builtin_prefetch(&slots_[head_]); }
+    void prefetch_tail() const noexcept { __builtin_prefetch(&slots_[tail_], 1); }
     /// Removes the first item; there must be one.
     void pop() noexcept {
         slots_[head_].*Time = SimTime::max();
@@ -67,21 +79,30 @@ class LinkRing {
     }
 
   private:
-    void grow() {
-        const uint32_t n = mask_ + 1;
-        T* const bigger = new T[2 * static_cast<size_t>(n)];
+    /// A ring without memory: its head finds an empty slot, its tail a taken one.
+    [[nodiscard]] static T* unused() noexcept {
+        static T slots[2] = {T{}, [] {
+                                 T taken{};
+                                 taken.*Time = SimTime::zero();
+                                 return taken;
+                             }()};
+        return slots;
+    }
+    [[gnu::cold, gnu::noinline]] void grow() {
+        const uint32_t n = capacity();
+        T* const bigger = new T[n == 0 ? kFirstSlots : 2 * static_cast<size_t>(n)];
         for (uint32_t i = 0; i < n; ++i) bigger[i] = slots_[(head_ + i) & mask_];
-        delete[] slots_;
+        if (n != 0) delete[] slots_;
         slots_ = bigger;
-        mask_ = 2 * n - 1;
+        mask_ = n == 0 ? kFirstSlots - 1 : 2 * n - 1;
         head_ = 0;
         tail_ = n;
     }
 
     T* slots_;
-    uint32_t mask_ = kFirstSlots - 1;
+    uint32_t mask_;
     uint32_t head_ = 0;
-    uint32_t tail_ = 0;
+    uint32_t tail_;
 };
 
 /// What the engine knows of a channel: it binds it to partitions and drains what was staged for another thread.
@@ -92,8 +113,8 @@ class ChannelBase {
   private:
     friend class Engine;
     uint32_t edge_ = 0;  ///< its place among the engine's edges
-    /// `activity`: where to wake the consumer when it runs in the producer's thread; nullptr when it does not.
-    virtual void bind(Activity* activity) = 0;
+    /// `consumer`: where to wake the consumer; the producer may do so itself if it runs in the same thread.
+    virtual void bind(Activity& consumer, bool same_thread) = 0;
     virtual void drain(Activity& activity) = 0;
 };
 
@@ -106,83 +127,111 @@ concept CallsAttention = T::kCallsAttention;
 /// One cache line: producer and consumer touch nothing else but the ring's slots.
 /// External producer: push only between windows. External consumer: nobody is woken; read it between windows.
 template <class T, SimTime T::*Time = &T::arrival>
-class alignas(64) Channel final : public ChannelBase {
+class alignas(64) Channel final {
   public:
     /// `latency`: the least time between the producer's now and an item's arrival.
     Channel(Engine& engine, NodeId producer, NodeId consumer, SimTime latency)
-        : consumer_(consumer), cold_(new Cold{engine, producer, latency, {}}) {
-        engine.register_channel(*this, producer, consumer, latency);
+        : consumer_(consumer), cold_(new Cold(*this, engine, producer, latency)) {
+        engine.register_channel(*cold_, producer, consumer, latency);
     }
     Channel(const Channel&) = delete;
     Channel& operator=(const Channel&) = delete;
-    ~Channel() override { cold_->engine.unregister_channel(*this); }
+    ~Channel() { cold_->engine.unregister_channel(*cold_); }
 
     /// Sends `item`, whose time member says when it arrives: not before an earlier item's, at least latency() after
     /// now.
     void push(const T& item) { push(item, item.*Time); }
     /// The same with another time; see LinkRing::push.
-    T& push(const T& item, SimTime t) {
+    [[gnu::always_inline]] T& push(const T& item, SimTime t) {
         SIM_CHECK(t >= last_ && t < SimTime::max(), t, last_);
         last_ = t;
         if (activity_ == nullptr) [[unlikely]]
             return push_slow(item, t);
         SIM_CHECK(t >= activity_->earliest(), t, activity_->earliest());
         T& slot = ring_.push(item, t);
-        activity_->wake_checked(consumer_, t);
-        if constexpr (CallsAttention<T>) activity_->call_attention(consumer_);
+        announce(*activity_, t);
         return slot;
     }
 
     /// Arrival time of the first item, SimTime::max() if none.
     [[nodiscard]] SimTime head_time() const noexcept { return ring_.head_time(); }
+    [[nodiscard]] SimTime second_time() const noexcept { return ring_.second_time(); }
+    /// The second item, an empty slot if there is none.
+    [[nodiscard]] const T& second() const noexcept { return ring_.second(); }
     [[nodiscard]] bool empty() const noexcept { return ring_.empty(); }
     [[nodiscard]] T& front() noexcept { return ring_.front(); }
     [[nodiscard]] const T& front() const noexcept { return ring_.front(); }
     [[nodiscard]] uint32_t size() const noexcept { return ring_.size(); }
     void pop() noexcept { ring_.pop(); }
+    void prefetch_third() const noexcept { ring_.prefetch_third(); }
+    void prefetch_head() const noexcept { ring_.prefetch_head(); }
+    void prefetch_tail() const noexcept { ring_.prefetch_tail(); }
 
+    /// Bytes that the channel takes, itself excepted.
+    [[nodiscard]] size_t memory() const noexcept {
+        return sizeof(Cold) + cold_->staged.capacity() * sizeof(T) + ring_.capacity() * sizeof(T);
+    }
+    /// By which of its lanes the consumer learns of what comes (Activity::take_lanes); 0 at first.
+    void set_lane(uint32_t lane) noexcept { lane_ = lane; }
     [[nodiscard]] SimTime latency() const noexcept { return cold_->latency; }
     [[nodiscard]] NodeId consumer() const noexcept { return consumer_; }
     /// Wakes the consumer from the consumer itself (for what it holds back of this channel).
     void wake_consumer(SimTime t) { cold_->engine.wake(consumer_, t); }
 
   private:
-    struct Cold {
+    struct Cold final : ChannelBase {
+        Cold(Channel& c, Engine& e, NodeId from, SimTime least)
+            : channel(c), engine(e), producer(from), latency(least) {}
+        Channel& channel;
         Engine& engine;
         NodeId producer;
         SimTime latency;
         std::vector<T> staged;
+
+        void bind(Activity& consumer, bool same_thread) override {
+            channel.activity_ = same_thread ? &consumer : nullptr;
+            channel.awake_until_ = SimTime::zero();
+            consumer.note_lane(channel.consumer_, channel.lane_);
+        }
+        void drain(Activity& activity) override {
+            for (const T& item : staged) {
+                SIM_CHECK(item.*Time >= activity.earliest(), item.*Time, activity.earliest());
+                channel.ring_.push(item);
+                channel.announce(activity, item.*Time);
+            }
+            staged.clear();
+        }
     };
 
-    void bind(Activity* activity) override { activity_ = activity; }
-    T& push_slow(const T& item, SimTime t) {
+    /// Sees to it that the consumer runs in the window of `t` and looks here. Times never decrease, so that one wake
+    /// serves all that arrives in a bucket.
+    [[gnu::always_inline]] void announce(Activity& activity, SimTime t) {
+        if constexpr (CallsAttention<T>) activity.call_attention(consumer_);
+        if (activity.still_awake(awake_until_, t)) return;
+        awake_until_ = activity.wake_until(consumer_, t);
+        activity.note_lane(consumer_, lane_);
+    }
+    [[gnu::cold, gnu::noinline]] T& push_slow(const T& item, SimTime t) {
         Cold& c = *cold_;
         if (consumer_ == kExternal) return ring_.push(item, t);
         if (c.producer == kExternal || !c.engine.running()) {
-            c.engine.wake(consumer_, t);
+            c.engine.wake_lane(consumer_, t, lane_);
             if constexpr (CallsAttention<T>) c.engine.call_attention(consumer_);
             return ring_.push(item, t);
         }
-        if (c.staged.empty()) c.engine.note_staged(*this, c.producer, consumer_);
+        if (c.staged.empty()) c.engine.note_staged(c, c.producer, consumer_);
         c.staged.push_back(item);
         c.staged.back().*Time = t;
         return c.staged.back();
     }
-    void drain(Activity& activity) override {
-        for (const T& item : cold_->staged) {
-            SIM_CHECK(item.*Time >= activity.earliest(), item.*Time, activity.earliest());
-            ring_.push(item);
-            activity.wake(consumer_, item.*Time);
-            if constexpr (CallsAttention<T>) activity.call_attention(consumer_);
-        }
-        cold_->staged.clear();
-    }
 
-    LinkRing<T, Time> ring_;
+    [[no_unique_address]] LinkRing<T, Time> ring_;
+    NodeId consumer_;
     Activity* activity_ = nullptr;
     SimTime last_ = SimTime::zero();
-    NodeId consumer_;
+    SimTime awake_until_ = SimTime::zero();  ///< the consumer has been woken for what arrives before
     std::unique_ptr<Cold> cold_;
+    uint32_t lane_ = 0;
 };
 
 }  // namespace simverbs::sim

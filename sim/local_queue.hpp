@@ -12,15 +12,23 @@
 namespace simverbs::sim {
 
 /// One leaf for each local source, holding its pending key or kNoEvent. The array is reused from node to node:
-/// reset(), set_leaf() for those with an event, build(); then top() and update().
+/// reset(), set_leaf() for those with an event, build(); then top() and update(). Or start_empty(), then update().
 class LocalQueue {
   public:
     /// Makes room for `sources` leaves, all empty. Inner nodes are undefined until build().
     void reset(uint32_t sources) {
-        SIM_CHECK(sources <= kMaxLocalSources, sources);
-        leaves_ = std::max(sources, 2U);  // need not be a power of two: every inner node has its two children
-        if (tree_.size() < 2 * leaves_) tree_.resize(2 * leaves_);
+        make_room(sources);
         std::fill_n(tree_.data() + leaves_, leaves_, kNoEvent);
+        drained_ = false;
+    }
+    /// Makes room for `sources` leaves, all empty, inner nodes too. Costs nothing if the last user did the same and has
+    /// emptied the queue.
+    void start_empty(uint32_t sources) {
+        make_room(sources);
+        if (drained_ && top() == kNoEvent) [[likely]]
+            return;
+        std::fill(tree_.begin(), tree_.end(), kNoEvent);
+        drained_ = true;
     }
     void set_leaf(uint32_t source, LocalKey key) noexcept { tree_[leaves_ + source] = key; }
     void build() noexcept {
@@ -35,16 +43,24 @@ class LocalQueue {
     /// Replaces the pending event of `source` (kNoEvent: removes it). Branchless from leaf to root.
     void update(uint32_t source, LocalKey key) noexcept {
         LocalKey* const t = tree_.data();
-        uint32_t i = leaves_ + source;
+        size_t i = size_t{leaves_} + source;
         t[i] = key;
-        for (; i > 1; i >>= 1) {
+        do {
             key = std::min(key, t[i ^ 1]);
-            t[i >> 1] = key;
-        }
+            i >>= 1;
+            t[i] = key;
+        } while (i > 1);
     }
 
   private:
+    void make_room(uint32_t sources) {
+        SIM_CHECK(sources <= kMaxLocalSources, sources);
+        leaves_ = std::bit_ceil(std::max(sources, 2U));  // all paths to the root are equally long: no branch is missed
+        if (tree_.size() < 2 * size_t{leaves_}) tree_.resize(2 * size_t{leaves_}, kNoEvent);
+    }
+
     uint32_t leaves_ = 2;
+    bool drained_ = true;  ///< the whole array is kNoEvent whenever the root is
     std::vector<LocalKey> tree_ = std::vector<LocalKey>(4, kNoEvent);
 };
 

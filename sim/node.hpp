@@ -34,6 +34,10 @@ class Node {
     /// Time of the earliest event that is pending here (channel heads included), SimTime::max() if none. Exact.
     [[nodiscard]] virtual SimTime next_event_time() const = 0;
 
+    /// Asks for the memory that run_window() will need first and that hot memory leads to. Called shortly before, when
+    /// hot memory has come. Must change nothing.
+    virtual void prefetch() const {}
+
     [[nodiscard]] NodeId id() const noexcept { return id_; }
     /// The engine that runs this node; set by Engine::add_node.
     [[nodiscard]] Engine& engine() const noexcept { return *engine_; }

@@ -31,9 +31,10 @@ class WindowBarrier {
     }
 
   private:
-    // Long enough for a balanced window on free cores, short enough not to hurt when cores are short.
-    static constexpr int kSpins = 300;
-    static constexpr int kYields = 50;
+    // Threads that share a fabric are often a tenth of a window apart, 100 us and more, and to sleep costs as much. A
+    // thread that yields is in nobody's way where cores are short.
+    static constexpr int kSpins = 2000;
+    static constexpr int kYields = 2000;
     static void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
         __builtin_ia32_pause();

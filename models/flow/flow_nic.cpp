@@ -14,8 +14,11 @@ namespace simverbs::flow {
 using sim::SimTime;
 using wire::Packet;
 
+// What runs once a packet: without this, g++ -O2 calls each of them. The files of this folder are one unit.
+#define HOT_INLINE [[gnu::always_inline]] inline
+
 FlowNic::FlowNic(FlowNicConfig config, FlowTable& flows, wire::PacketPool* pool)
-    : flows_(flows), pool_(pool), config_(std::move(config)) {
+    : pool_(pool), config_(std::move(config)), flows_(flows) {
     SIM_CHECK(config_.cc != nullptr && config_.paths != nullptr, config_.path);
     needs_ = config_.cc->needs();
     cc_words_ = (config_.cc->state_size() + 7) / 8;
@@ -32,7 +35,7 @@ FlowNic::FlowNic(FlowNicConfig config, FlowTable& flows, wire::PacketPool* pool)
     }
     if (config_.recovery == LossRecovery::SelectiveRepeat) beyond_.resize(arriving.size());
     slot_of_.assign(flows_.leaving(config_.host).size(), kNone);
-    set_hot_memory(this, 2, 64);
+    set_hot_memory(this, 4, 128);
 }
 
 FlowNic::~FlowNic() = default;
@@ -44,7 +47,7 @@ void FlowNic::attach_port(const link::PortWiring& wiring) {
     control_ = wiring.control;
     rate_ = wiring.params.rate;
     credits_on_ = control_.out != nullptr && wiring.params.layer == link::LinkLayer::InfiniBand;
-    if (credits_on_) credits_ = link::Credits(config_.vl_buffer);
+    if (credits_on_) credits_ = std::make_unique<link::Credits>(config_.vl_buffer);
     cc_listens_ = config_.cc->name() != "none";
     if (ingress_.faults != nullptr) tails_ = std::make_unique<sim::LinkRing<Packet>>();
 }
@@ -52,35 +55,44 @@ void FlowNic::attach_port(const link::PortWiring& wiring) {
 void FlowNic::begin() {
     const auto leaving = flows_.leaving(config_.host);
     next_start_time_ = leaving.empty() ? SimTime::max() : flows_.spec(leaving.front()).start;
+    timer_ = next_start_time_;
     if (next_start_time_ != SimTime::max()) engine().wake(id(), next_start_time_);
 }
 
-SimTime FlowNic::next_arrival() const noexcept {
-    const SimTime header = ingress_.next_time();
-    if (tails_) [[unlikely]]
-        return std::min(header, tails_->head_time());
-    if (header == SimTime::max()) return header;
-    return header + ingress_.byte_time.of(ingress_.bytes_of(ingress_.channel->front()));
+HOT_INLINE SimTime FlowNic::next_arrival() const noexcept {
+    if (ingress_.faults != nullptr) [[unlikely]]
+        return std::min(ingress_.next_time(), tails_->head_time());
+    return tail_of(ingress_.channel->head_time(), ingress_.channel->front());
 }
 
-SimTime FlowNic::next_timer() const noexcept {
-    SimTime t = next_start_time_;
-    if (!paced_.empty()) t = std::min(t, paced_.front().time);
-    if (!timers_.empty()) t = std::min(t, timers_.front().time);
-    if (!late_cnps_.empty()) t = std::min(t, late_cnps_.front().time);
-    return t;
+void FlowNic::find_next_timer() noexcept {
+    timer_ = next_start_time_;
+    if (!paced_.empty()) note_timer(paced_.front().time);
+    if (!timers_.empty()) note_timer(timers_.front().time);
+    if (!late_cnps_.empty()) note_timer(late_cnps_.front().time);
 }
 
-SimTime FlowNic::next_transmit() const noexcept {
+HOT_INLINE SimTime FlowNic::next_transmit() const noexcept {
     return (backlog() & ~uint32_t{egress_.blocked}) != 0 ? std::max(egress_.busy_until, now_) : SimTime::max();
+}
+
+void FlowNic::prefetch() const {
+    __builtin_prefetch(ingress_.channel);
+    __builtin_prefetch(egress_.channel, 1);
+    if (!senders_.empty()) {
+        __builtin_prefetch(senders_.data(), 1);
+        __builtin_prefetch(reinterpret_cast<const char*>(senders_.data()) + 64, 1);
+    }
+    __builtin_prefetch(receivers_.data(), 1);
+    __builtin_prefetch(slot_of_.data());
 }
 
 /// Within an instant: flow control, arrivals, timers, then what to send.
 void FlowNic::run_window(SimTime end) {
     now_ = activity().window_start();
+    egress_.channel->prefetch_tail();
     if (control_.in != nullptr) find_next_control();
     SimTime arrival = next_arrival();
-    timer_ = next_timer();
     for (;;) {
         SimTime t = arrival;
         What what = What::Deliver;
@@ -103,38 +115,29 @@ void FlowNic::run_window(SimTime end) {
                 run_control();
                 break;
             case What::Deliver:
-                on_deliver(now_);
-                arrival = next_arrival();
+                arrival = on_deliver(now_);
                 break;
             case What::Timer:
                 on_timer(now_);
-                timer_ = next_timer();
+                find_next_timer();
                 break;
             case What::Transmit:
                 on_transmit(now_);
                 break;
         }
     }
-    ask_to_run(end);
-}
-
-/// Wakes itself for what it has to do by itself after this window; channels wake it for headers only.
-void FlowNic::ask_to_run(SimTime end) {
-    SimTime t = std::min(next_transmit(), next_control_);
-    if (tails_) [[unlikely]]
-        t = std::min(t, tails_->head_time());
-    else  // a window that is cut short between a header and its tail uses up the channel's wake
-        t = std::min(t, next_arrival());
-    if (t != SimTime::max()) activity().wake(id(), t);
-    // Timers may be far away: one wake at a time is enough.
-    const SimTime timer = next_timer();
-    if (timer == SimTime::max() || (woken_for_ >= end && woken_for_ <= timer)) return;
-    woken_for_ = timer;
-    activity().wake(id(), timer);
+    // It wakes itself for what it has to do by itself after this window; channels wake it for headers only, and a
+    // window that is cut short between a header and its tail uses up that wake.
+    if (const SimTime t = std::min(arrival, next_transmit()); t != SimTime::max()) activity().wake(id(), t);
+    // Timers and the ends of pauses may be far away: one wake at a time is enough.
+    const SimTime later = std::min(timer_, next_control_);
+    if (later == SimTime::max() || (woken_for_ >= end && woken_for_ <= later)) return;
+    woken_for_ = later;
+    activity().wake(id(), later);
 }
 
 SimTime FlowNic::next_event_time() const {
-    SimTime t = std::min({next_arrival(), next_timer(), next_transmit(), next_control_});
+    SimTime t = std::min({next_arrival(), timer_, next_transmit(), next_control_});
     if (control_.in != nullptr) t = std::min(t, control_.in->head_time());
     return t;
 }
@@ -156,13 +159,30 @@ bool FlowNic::take_with_faults(Packet& packet, SimTime now) {
     return false;
 }
 
-void FlowNic::on_deliver(SimTime now) {
+/// The packet is read where it lies. Returns next_arrival().
+HOT_INLINE SimTime FlowNic::on_deliver(SimTime now) {
+    if (ingress_.faults != nullptr) [[unlikely]]
+        return deliver_after_faults(now);
+    link::PacketChannel& channel = *ingress_.channel;
+    channel.prefetch_third();
+    SimTime next = channel.second_time();
+    if (next != SimTime::max()) next = tail_of(next, channel.second());
+    Packet& packet = channel.front();
+    if (ingress_.observer != nullptr) [[unlikely]]
+        ingress_.observer->on_packet(packet.arrival, packet, link::Direction::In);
+    on_packet(packet, now, next);
+    channel.pop();
+    return next;
+}
+
+[[gnu::noinline]] SimTime FlowNic::deliver_after_faults(SimTime now) {
     Packet packet;
-    if (tails_) [[unlikely]] {
-        if (!take_with_faults(packet, now)) return;
-    } else {
-        (void)ingress_.pop(packet, shard());
-    }
+    if (take_with_faults(packet, now)) on_packet(packet, now, now);
+    return next_arrival();
+}
+
+/// `next`: when the next packet will have arrived, or before.
+HOT_INLINE void FlowNic::on_packet(Packet& packet, SimTime now, SimTime next) {
     const uint32_t bytes = ingress_.bytes_of(packet);
     ++counters_.rx_packets;
     counters_.rx_bytes += bytes;
@@ -176,7 +196,7 @@ void FlowNic::on_deliver(SimTime now) {
     constexpr auto kAck = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge);
     if (packet.opcode == kAck) return on_ack(packet, now);
     if (packet.opcode == wire::kCnpOpcode) return on_cnp(packet, now);
-    on_data(packet, now);
+    on_data(packet, now, next);
 }
 
 void FlowNic::on_timer(SimTime now) {
@@ -192,17 +212,18 @@ void FlowNic::on_timer(SimTime now) {
 }
 
 /// The highest priority that may send; of it, acknowledgements and CNPs before data.
-void FlowNic::on_transmit(SimTime now) {
+HOT_INLINE void FlowNic::on_transmit(SimTime now) {
     const uint32_t sendable = backlog() & ~uint32_t{egress_.blocked};
     const auto priority = static_cast<uint32_t>(std::bit_width(sendable) - 1);
     if ((control_mask_ >> priority) & 1) {
         auto& ring = *acks_[priority];
-        Packet packet = ring.front();
+        const Packet& packet = ring.front();
         if (credits_on_ && !has_credits(packet.priority, egress_.bytes_of(packet))) [[unlikely]]
             return;
+        emit(packet, egress_.bytes_of(packet), now);
         ring.pop();
         if (ring.empty()) control_mask_ &= ~(1U << priority);
-        return emit(packet, now);
+        return;
     }
     ReadyList& list = ready_[priority];
     const uint32_t slot = list.head;
@@ -214,12 +235,11 @@ void FlowNic::on_transmit(SimTime now) {
     send_data(slot, now);
 }
 
-void FlowNic::emit(Packet& packet, SimTime now) {
-    const uint32_t bytes = egress_.bytes_of(packet);
+HOT_INLINE void FlowNic::emit(const Packet& packet, uint32_t bytes, SimTime now) {
     ++counters_.tx_packets;
     counters_.tx_bytes += bytes;
     if (credits_on_) [[unlikely]]
-        credits_.sent(packet.priority, bytes);
+        credits_->sent(packet.priority, bytes);
     egress_.transmit(packet, bytes, now);
 }
 
@@ -256,9 +276,9 @@ void FlowNic::describe(std::string& out, size_t most) const {
 
 size_t FlowNic::memory() const noexcept {
     const auto bytes = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
-    size_t sum = sizeof *this + bytes(senders_) + bytes(receivers_) + bytes(slot_of_) + bytes(paced_) + bytes(timers_) +
-                 bytes(late_cnps_) + bytes(cc_states_) + bytes(path_facts_) + bytes(free_) + bytes(beyond_) +
-                 bytes(sacked_);
+    size_t sum = sizeof *this + (credits_ ? sizeof *credits_ : 0) + bytes(senders_) + bytes(receivers_) +
+                 bytes(slot_of_) + bytes(paced_) + bytes(timers_) + bytes(late_cnps_) + bytes(cc_states_) +
+                 bytes(path_facts_) + bytes(free_) + bytes(beyond_) + bytes(sacked_);
     for (const auto& bits : beyond_) sum += bytes(bits);
     for (const auto& bits : sacked_) sum += bytes(bits);
     for (const auto& ring : acks_)

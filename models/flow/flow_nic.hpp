@@ -63,7 +63,7 @@ struct FlowNicCounters {
 
 /// One host with one port. Requesters take turns packet by packet; acknowledgements and CNPs go first. A packet counts
 /// as received when its tail is in.
-class FlowNic final : public sim::Node {
+class alignas(64) FlowNic final : public sim::Node {
   public:
     FlowNic(FlowNicConfig config, FlowTable& flows, wire::PacketPool* pool);
     ~FlowNic() override;
@@ -78,6 +78,7 @@ class FlowNic final : public sim::Node {
     void begin();
 
     void run_window(sim::SimTime end) override;
+    void prefetch() const override;
     [[nodiscard]] sim::SimTime next_event_time() const override;
 
     [[nodiscard]] const FlowNicCounters& counters() const noexcept { return counters_; }
@@ -161,16 +162,20 @@ class FlowNic final : public sim::Node {
 
     // flow_nic.cpp
     [[nodiscard]] sim::SimTime next_arrival() const noexcept;
-    [[nodiscard]] sim::SimTime next_timer() const noexcept;
+    [[nodiscard]] sim::SimTime tail_of(sim::SimTime header, const wire::Packet& packet) const noexcept {
+        return header == sim::SimTime::max() ? header : header + ingress_.byte_time.of(ingress_.bytes_of(packet));
+    }
+    void find_next_timer() noexcept;
     void note_timer(sim::SimTime t) noexcept { timer_ = std::min(timer_, t); }
     [[nodiscard]] sim::SimTime next_transmit() const noexcept;
     [[nodiscard]] uint32_t backlog() const noexcept { return ready_mask_ | control_mask_; }
-    void on_deliver(sim::SimTime now);
+    sim::SimTime on_deliver(sim::SimTime now);
+    sim::SimTime deliver_after_faults(sim::SimTime now);
+    void on_packet(wire::Packet& packet, sim::SimTime now, sim::SimTime next);
     [[nodiscard]] bool take_with_faults(wire::Packet& packet, sim::SimTime now);
     void on_timer(sim::SimTime now);
     void on_transmit(sim::SimTime now);
-    void emit(wire::Packet& packet, sim::SimTime now);
-    void ask_to_run(sim::SimTime end);
+    void emit(const wire::Packet& packet, uint32_t bytes, sim::SimTime now);
     // flow_nic_control.cpp
     void find_next_control();
     void run_control();
@@ -209,52 +214,54 @@ class FlowNic final : public sim::Node {
     void update_by_time(Sender& s, uint32_t slot, sim::SimTime now);
     [[nodiscard]] void* cc_state(uint32_t slot) noexcept { return cc_states_.data() + size_t{slot} * cc_words_; }
     // flow_responder.cpp
-    void on_data(wire::Packet& packet, sim::SimTime now);
+    void on_data(wire::Packet& packet, sim::SimTime now, sim::SimTime next);
     void on_out_of_order(Receiver& r, uint32_t qp, wire::Packet& packet, int32_t ahead, sim::SimTime now);
     void accept_in_order(Receiver& r, uint32_t qp, const wire::Packet& packet, sim::SimTime now);
+    [[nodiscard]] wire::Packet make_ack(const Receiver& r, wire::Packet& data, uint8_t syndrome, uint32_t psn);
     void send_ack(Receiver& r, wire::Packet& data, uint8_t syndrome, uint32_t psn);
+    [[nodiscard]] bool leaves_at_once(uint32_t priority, sim::SimTime now, sim::SimTime next) const noexcept;
     void on_mark(uint32_t qp, sim::SimTime now);
     void send_late_cnps(sim::SimTime now);
     void send_cnp(Receiver& r, sim::SimTime now);
     void push_control(const wire::Packet& packet);
 
-    // The first lines serve every packet.
+    // The first lines serve every packet, what follows them many.
+    sim::SimTime now_;
+    sim::SimTime timer_ = sim::SimTime::max();  ///< earliest of all timers
     link::IngressPort ingress_;
     link::EgressPort egress_;
-    FlowTable& flows_;
-    wire::PacketPool* pool_;
-    sim::SimTime now_;
-    sim::SimTime timer_;         ///< earliest of all timers, or before
     uint32_t ready_mask_ = 0;    ///< priorities with a ready requester
     uint32_t control_mask_ = 0;  ///< priorities with an acknowledgement or a CNP to send
     bool cc_listens_ = false;    ///< the algorithm is more than none
     bool credits_on_ = false;
     cc::Needs needs_;
+    sim::SimTime next_control_ = sim::SimTime::max();
+    sim::SimTime woken_for_;
+    uint64_t progress_ = 0;
+    FlowNicCounters counters_;
     std::vector<Sender> senders_;
     std::vector<Receiver> receivers_;
-    std::vector<uint32_t> slot_of_;      ///< by source number: its place in senders_
+    std::vector<uint32_t> slot_of_;  ///< by source number: its place in senders_
+    wire::PacketPool* pool_;
+    link::ControlPort control_;
+    FlowNicConfig config_;
+    ReadyList ready_[kPriorities];
+    std::unique_ptr<sim::LinkRing<wire::Packet>> acks_[kPriorities];
+
+    FlowTable& flows_;
     std::vector<TimerEntry> paced_;      ///< heap
     std::vector<TimerEntry> timers_;     ///< heap of retransmission timers
     std::vector<TimerEntry> late_cnps_;  ///< heap; slots are responders
-    ReadyList ready_[kPriorities];
-    std::unique_ptr<sim::LinkRing<wire::Packet>> acks_[kPriorities];
-    FlowNicCounters counters_;
-
-    FlowNicConfig config_;
     std::vector<uint64_t> cc_states_;
     size_t cc_words_ = 0;
     std::vector<cc::PathFacts> path_facts_;  ///< by slot
     std::vector<uint32_t> free_;
     size_t next_start_ = 0;  ///< in FlowTable::leaving
     sim::SimTime next_start_time_ = sim::SimTime::max();
-    sim::SimTime woken_for_;
     uint64_t ended_ = 0;
-    uint64_t progress_ = 0;
     // Link-level flow control.
-    link::ControlPort control_;
-    link::Credits credits_;
+    std::unique_ptr<link::Credits> credits_;  ///< InfiniBand
     sim::BitRate rate_;
-    sim::SimTime next_control_ = sim::SimTime::max();
     sim::SimTime paused_until_[pfc::kPriorities];
     sim::SimTime paused_since_[pfc::kPriorities];
     // Selective repeat: bit i: packet i has arrived, though not all before it; by responder, by requester's slot.

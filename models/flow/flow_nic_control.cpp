@@ -32,7 +32,7 @@ void FlowNic::run_control() {
             continue;
         }
         const auto vl = static_cast<uint32_t>(std::countr_zero(frame.priorities));
-        credits_.on_limit(vl, frame.fccl);
+        credits_->on_limit(vl, frame.fccl);
         egress_.blocked &= static_cast<uint16_t>(~(1U << vl));  // on_transmit finds out whether they suffice
     }
     if (!credits_on_) {
@@ -65,15 +65,15 @@ void FlowNic::on_pause(const link::FlowControlFrame& frame) {
 
 /// Blocks the VL when its credits do not suffice; the next credit frame opens it.
 bool FlowNic::has_credits(uint32_t vl, uint32_t bytes) {
-    if (credits_.may_send(vl, bytes)) return true;
+    if (credits_->may_send(vl, bytes)) return true;
     egress_.blocked |= static_cast<uint16_t>(1U << vl);
     return false;
 }
 
 /// What a NIC receives goes straight to memory: its credits come back at once.
 void FlowNic::give_credits(const wire::Packet& packet, uint32_t bytes, SimTime now) {
-    credits_.arrived(packet.priority, bytes);
-    if (const auto limit = credits_.freed(packet.priority, bytes))
+    credits_->arrived(packet.priority, bytes);
+    if (const auto limit = credits_->freed(packet.priority, bytes))
         link::send_flow_control(egress_, control_,
                                 {.priorities = static_cast<uint16_t>(1U << packet.priority), .fccl = *limit},
                                 link::kCreditFrameBytes, now);

@@ -104,7 +104,7 @@ bool FlowNic::sacked(const Sender& s, uint32_t number) const {
     return number / 64 < bits.size() && ((bits[number / 64] >> (number % 64)) & 1) != 0;
 }
 
-bool FlowNic::may_send(const Sender& s) const noexcept {
+[[gnu::always_inline]] inline bool FlowNic::may_send(const Sender& s) const noexcept {
     if (s.next >= s.packets) return false;
     const int64_t window = std::min(s.control.window_bytes, s.window_bytes);
     if (window == cc::Control::kNoWindow) return true;
@@ -112,7 +112,7 @@ bool FlowNic::may_send(const Sender& s) const noexcept {
     return int64_t{in_flight} * config_.payload_bytes < window;
 }
 
-void FlowNic::push_ready(uint32_t slot) {
+[[gnu::always_inline]] inline void FlowNic::push_ready(uint32_t slot) {
     Sender& s = senders_[slot];
     ReadyList& list = ready_[s.priority];
     s.link = kNone;
@@ -152,7 +152,7 @@ void FlowNic::on_paced(uint32_t slot, SimTime now) {
     make_ready(slot, now);
 }
 
-void FlowNic::build_data(Sender& s, uint32_t number, SimTime now, Packet& packet) {
+[[gnu::always_inline]] inline void FlowNic::build_data(Sender& s, uint32_t number, SimTime now, Packet& packet) {
     packet.dest = s.dest;
     packet.priority = s.priority & 0xF;
     packet.ttl = kHops;
@@ -160,7 +160,8 @@ void FlowNic::build_data(Sender& s, uint32_t number, SimTime now, Packet& packet
     packet.opcode = opcode_of(number, s.packets);
     packet.psn = number & Psn::kMask;
     packet.flags = wire::kEcnCapable;
-    if ((number + 1) % config_.ack_every == 0 || number + 1 == s.packets) packet.flags |= wire::kAckReq;
+    if (config_.ack_every == 1 || (number + 1) % config_.ack_every == 0 || number + 1 == s.packets)
+        packet.flags |= wire::kAckReq;
     packet.payload_bytes = static_cast<uint16_t>(payload_of(s, number));
     packet.flow_hash = s.flow_hash;
     if (needs_.rtt) packet.aeth_msn = static_cast<uint32_t>(now.in_ps() / 1000 % kStampModulus);
@@ -169,7 +170,7 @@ void FlowNic::build_data(Sender& s, uint32_t number, SimTime now, Packet& packet
     pool_->int_stack(packet.extra).count = 0;
 }
 
-void FlowNic::send_data(uint32_t slot, SimTime now) {
+[[gnu::always_inline]] inline void FlowNic::send_data(uint32_t slot, SimTime now) {
     Sender& s = senders_[slot];
     if (cc_listens_) update_by_time(s, slot, now);
     const uint32_t number = next_packet(s);
@@ -185,7 +186,7 @@ void FlowNic::send_data(uint32_t slot, SimTime now) {
     s.next = number + 1;
     s.highest = std::max(s.highest, s.next);
     const uint32_t wire_bytes = egress_.bytes_of(packet);
-    emit(packet, now);
+    emit(packet, wire_bytes, now);
     if (cc_listens_) pace(s, wire_bytes, now);
     next_packet(s);
     if (!may_send(s)) return;
@@ -261,7 +262,7 @@ void FlowNic::on_timeout(uint32_t slot, SimTime now) {
 }
 
 /// Everything before `upto` has arrived.
-void FlowNic::acknowledge(Sender& s, uint32_t upto) {
+[[gnu::always_inline]] inline void FlowNic::acknowledge(Sender& s, uint32_t upto) {
     s.una = upto;
     s.retries = 0;
     s.next = std::max(s.next, upto);  // after a timeout an ACK can pass what was rolled back

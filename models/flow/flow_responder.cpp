@@ -20,7 +20,7 @@ constexpr uint8_t kPsnNak = wire::Syndrome::nak(wire::NakCode::PsnSequenceError)
 
 }  // namespace
 
-void FlowNic::on_data(Packet& packet, SimTime now) {
+[[gnu::always_inline]] inline void FlowNic::on_data(Packet& packet, SimTime now, SimTime next) {
     SIM_CHECK(packet.dest_qp < receivers_.size(), config_.path, packet.dest_qp);
     const uint32_t qp = packet.dest_qp;
     Receiver& r = receivers_[qp];
@@ -28,14 +28,21 @@ void FlowNic::on_data(Packet& packet, SimTime now) {
     const int32_t ahead = Psn::distance(Psn(r.expected), Psn(packet.psn));
     if (ahead == 0 && (packet.flags & wire::kTrimmed) == 0) {
         accept_in_order(r, qp, packet, now);
-        if ((packet.flags & wire::kAckReq) != 0) send_ack(r, packet, kAckSyndrome, r.expected - 1);
+        if ((packet.flags & wire::kAckReq) != 0) {
+            const Packet ack = make_ack(r, packet, kAckSyndrome, r.expected - 1);
+            if (leaves_at_once(ack.priority, now, next))
+                emit(ack, egress_.bytes_of(ack), now);
+            else
+                push_control(ack);
+        }
     } else {
         on_out_of_order(r, qp, packet, ahead, now);
     }
     if (packet.extra != wire::kNoExtra) pool_->release(shard(), packet);
 }
 
-void FlowNic::accept_in_order(Receiver& r, uint32_t qp, const Packet& packet, SimTime now) {
+[[gnu::always_inline]] inline void FlowNic::accept_in_order(Receiver& r, uint32_t qp, const Packet& packet,
+                                                            SimTime now) {
     ++r.expected;
     r.nak_sent = false;
     counters_.data_received += packet.payload_bytes;
@@ -76,7 +83,8 @@ void FlowNic::on_out_of_order(Receiver& r, uint32_t qp, Packet& packet, int32_t 
 }
 
 /// Telemetry and the sender's time stamp go back as they came; a NAK of selective repeat names what has arrived.
-void FlowNic::send_ack(Receiver& r, Packet& data, uint8_t syndrome, uint32_t psn) {
+[[gnu::always_inline]] inline Packet FlowNic::make_ack(const Receiver& r, Packet& data, uint8_t syndrome,
+                                                       uint32_t psn) {
     constexpr auto kAck = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge);
     Packet ack;
     ack.dest = r.src & 0x3FFFF;
@@ -94,7 +102,19 @@ void FlowNic::send_ack(Receiver& r, Packet& data, uint8_t syndrome, uint32_t psn
         ack.extra = data.extra;
         data.extra = wire::kNoExtra;
     }
-    push_control(ack);
+    return ack;
+}
+
+void FlowNic::send_ack(Receiver& r, Packet& data, uint8_t syndrome, uint32_t psn) {
+    push_control(make_ack(r, data, syndrome, psn));
+}
+
+/// The port is idle, and on_transmit would choose this packet at `now`: nothing else waits, and nothing more can happen
+/// in this instant.
+[[gnu::always_inline]] inline bool FlowNic::leaves_at_once(uint32_t priority, SimTime now,
+                                                           SimTime next) const noexcept {
+    return backlog() == 0 && egress_.busy_until <= now && next > now && timer_ > now && next_control_ > now &&
+           ((egress_.blocked >> priority) & 1) == 0 && !credits_on_;
 }
 
 /// The first mark is answered at once; what is marked soon after a CNP is answered late, or not at all.

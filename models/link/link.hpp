@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +26,7 @@ struct LinkEnd {
 class Link {
   public:
     /// Both nodes must have been added to the engine. `pool` may be nullptr where no packet has an extra record.
-    Link(sim::Engine& engine, const LinkParams& params, LinkEnd a, LinkEnd b, wire::PacketPool* pool);
+    Link(sim::Engine& engine, const LinkParams& params, const LinkEnd& a, const LinkEnd& b, wire::PacketPool* pool);
     Link(const Link&) = delete;
     Link& operator=(const Link&) = delete;
     ~Link();
@@ -41,26 +40,34 @@ class Link {
     [[nodiscard]] PortWiring wiring_b();
 
     [[nodiscard]] std::vector<FaultReport> fault_reports() const;
+    /// Bytes that the link takes.
+    [[nodiscard]] size_t memory() const noexcept;
 
   private:
+    struct End;
     struct Direction {
         PacketChannel& packets;
         ControlChannel* control;
     };
-    [[nodiscard]] PortWiring wiring(const LinkEnd& self, const LinkEnd& peer, const Direction& out, const Direction& in,
+    [[nodiscard]] PortWiring wiring(const End& self, const End& peer, const Direction& out, const Direction& in,
                                     LinkFaults* in_faults) const;
-    [[nodiscard]] Direction a_to_b() noexcept { return {a_to_b_, control_a_to_b_ ? &*control_a_to_b_ : nullptr}; }
-    [[nodiscard]] Direction b_to_a() noexcept { return {b_to_a_, control_b_to_a_ ? &*control_b_to_a_ : nullptr}; }
+    [[nodiscard]] Direction a_to_b() noexcept { return {a_to_b_, control_a_to_b_.get()}; }
+    [[nodiscard]] Direction b_to_a() noexcept { return {b_to_a_, control_b_to_a_.get()}; }
 
+    /// What is kept of a LinkEnd: a fabric has tens of thousands.
+    struct End {
+        sim::ComponentId id = 0;
+        sim::SimTime ingress_latency;
+    };
     sim::Engine& engine_;
     LinkParams params_;
-    LinkEnd a_;
-    LinkEnd b_;
+    End a_;
+    End b_;
     wire::PacketPool* pool_;
     PacketChannel a_to_b_;
     PacketChannel b_to_a_;
-    std::optional<ControlChannel> control_a_to_b_;
-    std::optional<ControlChannel> control_b_to_a_;
+    std::unique_ptr<ControlChannel> control_a_to_b_;
+    std::unique_ptr<ControlChannel> control_b_to_a_;
     std::unique_ptr<LinkFaults> faults_at_b_;
     std::unique_ptr<LinkFaults> faults_at_a_;
 };

@@ -30,34 +30,38 @@ enum class LinkLayer : uint8_t { Ethernet = 0, InfiniBand = 1 };
 
 namespace detail {
 
-using OverheadTable = std::array<std::array<uint8_t, 256>, 8>;
+constexpr uint32_t overhead_row(LinkLayer layer, bool vlan, uint32_t framing) noexcept {
+    return static_cast<uint32_t>(layer) * 8 + uint32_t{vlan} * 4 + framing;
+}
+using OverheadTable = std::array<std::array<uint8_t, 256>, 16>;
 
-/// Bytes beside payload and pad by (layer, framing) and opcode; Ethernet padding left out.
+/// Bytes beside payload and pad by (layer, tag, framing) and opcode; Ethernet padding left out.
 constexpr OverheadTable make_overhead_table() {
     OverheadTable table{};
     for (uint32_t row = 0; row < table.size(); ++row) {
-        const wire::LinkType type = link_type(static_cast<LinkLayer>(row >> 2), row & 3);
+        const wire::LinkType type = link_type(static_cast<LinkLayer>(row >> 3), row & 3);
         for (uint32_t opcode = 0; opcode < 256; ++opcode) {
             const auto frame = wire::frame_overhead(type, static_cast<uint8_t>(opcode), 0);
-            table[row][opcode] = static_cast<uint8_t>(frame.wire_bytes() - frame.ethernet_padding);
+            const uint32_t tag = (row & 4) != 0 ? 4 : 0;
+            table[row][opcode] = static_cast<uint8_t>(frame.wire_bytes() - frame.ethernet_padding + tag);
         }
     }
     return table;
 }
 inline constexpr OverheadTable kOverhead = make_overhead_table();
 
-/// Shortest Ethernet frame with FCS, preamble and gap.
-inline constexpr uint32_t kMinEthernetWireBytes =
-    wire::kMinEthernetBytes + wire::kFcsBytes + wire::kPreambleBytes + wire::kInterframeGapBytes;
+/// By layer: the shortest Ethernet frame with FCS, preamble and gap; InfiniBand has no such limit.
+inline constexpr std::array<uint32_t, 2> kMinWireBytes = {
+    wire::kMinEthernetBytes + wire::kFcsBytes + wire::kPreambleBytes + wire::kInterframeGapBytes, 0};
 
 }  // namespace detail
 
 /// Byte times that `packet` occupies a link (preamble and gap included on Ethernet); `vlan`: frames are 802.1Q-tagged.
 [[nodiscard]] constexpr uint32_t packet_bytes(LinkLayer layer, const wire::Packet& packet, bool vlan = false) noexcept {
     const uint32_t payload = (packet.payload_bytes + 3U) & ~3U;
-    const uint32_t row = static_cast<uint32_t>(layer) * 4 + packet.framing;
-    const uint32_t bytes = payload + detail::kOverhead[row][packet.opcode] + (vlan ? 4U : 0U);
-    return layer == LinkLayer::Ethernet ? std::max(bytes, detail::kMinEthernetWireBytes) : bytes;
+    const uint32_t bytes =
+        payload + detail::kOverhead[detail::overhead_row(layer, vlan, packet.framing)][packet.opcode];
+    return std::max(bytes, detail::kMinWireBytes[static_cast<uint32_t>(layer)]);
 }
 
 }  // namespace simverbs::link

@@ -20,53 +20,13 @@ void SharedBuffer::set_alpha(uint32_t port, double alpha) {
 }
 
 void SharedBuffer::add_priority(uint32_t priority) {
-    const size_t before = priorities_.size();
+    const size_t before = stride_;
     std::vector<Ingress> wider(size_t{ports_} * (before + 1));
     for (size_t port = 0; port < ports_; ++port)
         for (size_t d = 0; d < before; ++d) wider[port * (before + 1) + d] = ingress_[port * before + d];
     ingress_ = std::move(wider);
-    priorities_.push_back(priority);
-}
-
-Admission SharedBuffer::admit(uint32_t port, uint32_t dense, sim::ByteCount bytes) {
-    Ingress& in = at(port, dense);
-    const sim::ByteCount more = shared_part(in.used + bytes) - shared_part(in.used);
-    const sim::ByteCount limit = threshold(port);
-    const bool has_headroom = lossless(priorities_[dense]);
-    if (!has_headroom) {
-        if (more > shared_total_ - shared_used_) return Admission::DropFull;
-        in.used += bytes;
-        shared_used_ += more;
-    } else if (shared_part(in.used + bytes) <= limit && more <= shared_total_ - shared_used_) {
-        in.used += bytes;
-        shared_used_ += more;
-    } else {
-        max_headroom_wanted_ = std::max(max_headroom_wanted_, in.headroom + bytes);
-        if (in.headroom + bytes > config_.headroom) return Admission::DropHeadroom;
-        in.headroom += bytes;
-    }
-    used_ += bytes;
-    max_used_ = std::max(max_used_, used_);
-    if (!has_headroom || in.paused) return Admission::Accept;
-    if (in.headroom == 0 && shared_part(in.used) < threshold(port)) return Admission::Accept;
-    in.paused = true;
-    return Admission::AcceptAndPause;
-}
-
-bool SharedBuffer::release(uint32_t port, uint32_t dense, sim::ByteCount bytes) {
-    Ingress& in = at(port, dense);
-    const sim::ByteCount from_headroom = std::min(in.headroom, bytes);
-    in.headroom -= from_headroom;
-    const sim::ByteCount rest = bytes - from_headroom;
-    shared_used_ -= shared_part(in.used) - shared_part(in.used - rest);
-    in.used -= rest;
-    used_ -= bytes;
-    SIM_CHECK(in.used >= 0 && shared_used_ >= 0 && used_ >= 0, in.used, shared_used_, used_);
-    if (!in.paused || in.headroom != 0) return false;
-    const sim::ByteCount shared = shared_part(in.used);
-    if (shared != 0 && shared + config_.xon_offset > threshold(port)) return false;
-    in.paused = false;
-    return true;
+    if (lossless(priority)) dense_lossless_ |= 1U << stride_;
+    ++stride_;
 }
 
 void SharedBuffer::check() const {

@@ -68,6 +68,13 @@ class SharedBuffer {
     /// What is left for the shared part; negative if the reserves and headrooms do not fit.
     [[nodiscard]] sim::ByteCount shared_total() const noexcept { return shared_total_; }
     [[nodiscard]] const BufferConfig& config() const noexcept { return config_; }
+    [[nodiscard]] size_t memory() const noexcept {
+        return ingress_.capacity() * sizeof(Ingress) + alphas_.capacity() * sizeof(double);
+    }
+    /// Asks for the memory of the accounts.
+    void prefetch() const noexcept {
+        for (size_t i = 0; i < ingress_.size(); i += 64 / sizeof(Ingress) + 1) __builtin_prefetch(&ingress_[i], 1);
+    }
     /// Throws a failed check if the parts do not add up.
     void check() const;
 
@@ -77,11 +84,9 @@ class SharedBuffer {
         sim::ByteCount headroom = 0;
         bool paused = false;
     };
-    [[nodiscard]] Ingress& at(uint32_t port, uint32_t dense) noexcept {
-        return ingress_[port * priorities_.size() + dense];
-    }
+    [[nodiscard]] Ingress& at(uint32_t port, uint32_t dense) noexcept { return ingress_[port * stride_ + dense]; }
     [[nodiscard]] const Ingress& at(uint32_t port, uint32_t dense) const noexcept {
-        return ingress_[port * priorities_.size() + dense];
+        return ingress_[port * stride_ + dense];
     }
     [[nodiscard]] sim::ByteCount shared_part(sim::ByteCount used) const noexcept {
         return std::max<sim::ByteCount>(used - config_.reserve, 0);
@@ -89,8 +94,9 @@ class SharedBuffer {
 
     BufferConfig config_;
     uint32_t ports_ = 0;
-    std::vector<uint32_t> priorities_;  ///< by dense number
-    std::vector<Ingress> ingress_;      ///< by port, then dense priority
+    uint32_t stride_ = 0;           ///< priorities so far
+    uint32_t dense_lossless_ = 0;   ///< bit d: the priority with dense number d is lossless
+    std::vector<Ingress> ingress_;  ///< by port, then dense priority
     std::vector<double> alphas_;
     sim::ByteCount shared_total_ = BufferConfig::kUnlimited;
     sim::ByteCount shared_used_ = 0;
@@ -98,5 +104,47 @@ class SharedBuffer {
     sim::ByteCount max_used_ = 0;
     sim::ByteCount max_headroom_wanted_ = 0;
 };
+
+// Both run once a packet that waits.
+[[gnu::always_inline]] inline Admission SharedBuffer::admit(uint32_t port, uint32_t dense, sim::ByteCount bytes) {
+    Ingress& in = at(port, dense);
+    const sim::ByteCount more = shared_part(in.used + bytes) - shared_part(in.used);
+    const sim::ByteCount limit = threshold(port);
+    const bool has_headroom = ((dense_lossless_ >> dense) & 1) != 0;
+    if (!has_headroom) {
+        if (more > shared_total_ - shared_used_) return Admission::DropFull;
+        in.used += bytes;
+        shared_used_ += more;
+    } else if (shared_part(in.used + bytes) <= limit && more <= shared_total_ - shared_used_) {
+        in.used += bytes;
+        shared_used_ += more;
+    } else {
+        max_headroom_wanted_ = std::max(max_headroom_wanted_, in.headroom + bytes);
+        if (in.headroom + bytes > config_.headroom) return Admission::DropHeadroom;
+        in.headroom += bytes;
+    }
+    used_ += bytes;
+    max_used_ = std::max(max_used_, used_);
+    if (!has_headroom || in.paused) return Admission::Accept;
+    if (in.headroom == 0 && shared_part(in.used) < threshold(port)) return Admission::Accept;
+    in.paused = true;
+    return Admission::AcceptAndPause;
+}
+
+[[gnu::always_inline]] inline bool SharedBuffer::release(uint32_t port, uint32_t dense, sim::ByteCount bytes) {
+    Ingress& in = at(port, dense);
+    const sim::ByteCount from_headroom = std::min(in.headroom, bytes);
+    in.headroom -= from_headroom;
+    const sim::ByteCount rest = bytes - from_headroom;
+    shared_used_ -= shared_part(in.used) - shared_part(in.used - rest);
+    in.used -= rest;
+    used_ -= bytes;
+    SIM_CHECK(in.used >= 0 && shared_used_ >= 0 && used_ >= 0, in.used, shared_used_, used_);
+    if (!in.paused || in.headroom != 0) return false;
+    const sim::ByteCount shared = shared_part(in.used);
+    if (shared != 0 && shared + config_.xon_offset > threshold(port)) return false;
+    in.paused = false;
+    return true;
+}
 
 }  // namespace simverbs::fabric

@@ -19,14 +19,14 @@ using wire::Packet;
 #define HOT_INLINE [[gnu::always_inline]] inline
 
 Switch::Switch(const SwitchConfig& config, wire::PacketPool* pool)
-    : config_(config),
-      pool_(pool),
-      table_(sim::draw_u64(config.seed, sim::component_id(config.path), sim::DrawPurpose::Ecmp, 0)),
-      buffer_(config.buffer, config.ports, config.priorities),
+    : ports_(new Port[config.ports]),
+      extras_(new PortExtras[config.ports]),
       port_count_(config.ports),
       counts_buffer_(config.buffer.total < BufferConfig::kUnlimited || config.buffer.lossless != 0),
-      ports_(new Port[config.ports]),
-      extras_(new PortExtras[config.ports]) {
+      table_(sim::draw_u64(config.seed, sim::component_id(config.path), sim::DrawPurpose::Ecmp, 0)),
+      buffer_(config.buffer, config.ports, config.priorities),
+      config_(config),
+      pool_(pool) {
     SIM_CHECK(2 * config.ports <= sim::kMaxLocalSources && config.ports < (1U << kIngressBits), config.ports);
     SIM_CHECK(buffer_.shared_total() >= 0, config.path, buffer_.shared_total());
     SIM_CHECK(config.buffer.lossless >> pfc::kPriorities == 0, config.path, config.buffer.lossless);
@@ -50,17 +50,19 @@ void Switch::attach_port(PortIndex port, const link::PortWiring& wiring) {
             config_.path, port);
     ports_[port].ingress = wiring.ingress;
     ports_[port].egress = wiring.egress;
+    if (wiring.ingress.channel != nullptr) wiring.ingress.channel->set_lane(std::min(port, kLastLane));
+    active_ |= lane_bit(port);
     PortExtras& extras = extras_[port];
     extras.control = wiring.control;
     extras.rate = wiring.params.rate;
     extras.ecn_draws = sim::Draws(config_.seed, wiring.id, sim::DrawPurpose::Ecn);
     const bool ethernet = wiring.params.layer == link::LinkLayer::Ethernet;
     gap_bytes_ = ethernet ? wire::kPreambleBytes + wire::kInterframeGapBytes : 0;
+    if (!ethernet) extras.credits = std::make_unique<link::Credits>();
     if (wiring.control.out == nullptr) return;
     has_control_ = true;
     credits_ = !ethernet;
-    if (!credits_) return;
-    extras.credits = link::Credits(config_.vl_buffer);
+    if (credits_) *extras.credits = link::Credits(config_.vl_buffer);
 }
 
 void Switch::set_observer(PortIndex port, link::PacketObserver* observer) {
@@ -70,6 +72,13 @@ void Switch::set_observer(PortIndex port, link::PacketObserver* observer) {
 
 void Switch::set_red(PortIndex port, const ecn::RedParams& red) {
     extras_[port].red = red;
+    set_marking(port);
+}
+
+void Switch::set_marking(PortIndex port) {
+    for (uint32_t priority = 0; priority < kPriorities; ++priority)
+        if (dense_[priority] != kUnused && ((config_.ecn.priorities >> priority) & 1) != 0)
+            queue_of(port, priority).mark_above = extras_[port].red.kmin;
 }
 
 // Local sources: ingress i is i, egress i is ports + i.
@@ -97,28 +106,47 @@ void Switch::run_window(SimTime end) {
     check_conservation();
 }
 
-void Switch::fill_queue(LocalQueue& queue) {
-    const auto ports = port_count_;
-    for (PortIndex i = 0; i < ports; ++i) __builtin_prefetch(ports_[i].ingress.channel);
-    queue.reset(2 * ports);
-    for (PortIndex i = 0; i < ports; ++i) {
+void Switch::prefetch() const {
+    for_each_port(active_ | activity().lanes(id()), [&](PortIndex i) {
         const Port& p = ports_[i];
-        if (!p.ingress.wired()) continue;
-        if (const SimTime t = ingress_event(p); t < window_end_)
-            queue.set_leaf(i, sim::local_key(t - window_start_, EventPhase::Deliver, i));
-        if (p.egress.sendable() != 0 && p.egress.busy_until < window_end_)
-            queue.set_leaf(ports + i,
-                           sim::local_key(p.egress.busy_until - window_start_, EventPhase::Transmit, ports + i));
-    }
-    queue.build();
-    if (config_.balancing != LoadBalancing::Ecmp) return;
-    // What the first packets will push into, while there is time.
-    for (PortIndex i = 0; i < ports; ++i) {
-        const link::IngressPort& in = ports_[i].ingress;
-        if (queue.leaf(i) == sim::kNoEvent || in.faults != nullptr || in.channel->empty()) continue;
-        if (const PortIndex out = table_.route(in.channel->front()); out != kNoPort)
-            __builtin_prefetch(ports_[out].egress.channel);
-    }
+        __builtin_prefetch(p.ingress.channel);
+        __builtin_prefetch(p.egress.channel, 1);
+        for (uint32_t d = 0; d < priorities_in_use_; ++d) __builtin_prefetch(&queues_[i * priorities_in_use_ + d], 1);
+    });
+    buffer_.prefetch();
+    for (const auto* line = reinterpret_cast<const char*>(this); line < reinterpret_cast<const char*>(&config_);
+         line += 64)
+        __builtin_prefetch(line, 1);
+}
+
+/// Events of the ports that may have one. Few are put in one by one; many are put in together.
+void Switch::fill_queue(LocalQueue& queue) {
+    const uint32_t ports = port_count_;
+    active_ |= activity().take_lanes(id());
+    const bool few = 4 * static_cast<uint32_t>(std::popcount(active_)) < ports;
+    for_each_port(active_, [&](PortIndex i) {
+        if (ports_[i].ingress.wired()) ports_[i].ingress.channel->prefetch_head();
+    });
+    queue.start_empty(2 * ports);
+    const auto put = [&](uint32_t source, SimTime t, EventPhase phase) {
+        const sim::LocalKey key = sim::local_key(t - window_start_, phase, source);
+        few ? queue.update(source, key) : queue.set_leaf(source, key);
+    };
+    for_each_port(active_, [&](PortIndex i) {
+        const Port& p = ports_[i];
+        if (!p.ingress.wired()) return;
+        p.egress.channel->prefetch_tail();
+        const SimTime t = ingress_event(p);
+        if (t < window_end_) put(i, t, EventPhase::Deliver);
+        if (p.egress.sendable() != 0 && p.egress.busy_until < window_end_) {
+            put(ports + i, p.egress.busy_until, EventPhase::Transmit);
+            for (uint32_t d = 0; d < priorities_in_use_; ++d)
+                queues_[i * priorities_in_use_ + d].packets.prefetch_head();
+        }
+        if (t == SimTime::max() && p.egress.backlog == 0 && p.ingress.faults == nullptr && i < kLastLane)
+            active_ &= ~lane_bit(i);
+    });
+    if (!few) queue.build();
 }
 
 HOT_INLINE SimTime Switch::ingress_event(const Port& port) const noexcept {
@@ -157,12 +185,12 @@ HOT_INLINE void Switch::send(PortIndex index, Packet& packet, uint32_t bytes, Si
     if (config_.telemetry && packet.extra != wire::kNoExtra && packet.payload_bytes != 0) [[unlikely]]
         write_telemetry(index, packet, now);
     if (credits_) [[unlikely]]
-        extras_[index].credits.sent(packet.priority, bytes);
+        extras_[index].credits->sent(packet.priority, bytes);
     ++port.tx_packets;
     port.tx_bytes += bytes;
     ++sent_;
-    --inside_;
     port.egress.transmit(packet, bytes, now, 1);
+    port.egress.channel->prefetch_tail();
 }
 
 void Switch::write_telemetry(PortIndex index, Packet& packet, SimTime now) {
@@ -175,11 +203,11 @@ void Switch::write_telemetry(PortIndex index, Packet& packet, SimTime now) {
         .push({now, port.tx_bytes, static_cast<uint32_t>(queued), wire::HopRate(extras_[index].rate)});
 }
 
-/// Sets Ce by RED on what is left in the queue (or, at enqueue, on what it finds).
-void Switch::mark_if_congested(PortIndex index, Packet& packet, ByteCount queued) {
-    if (((config_.ecn.priorities >> packet.priority) & 1) == 0 || (packet.flags & wire::kEcnCapable) == 0) return;
+/// Sets Ce by RED on what is left in the queue (or, at enqueue, on what it finds), which is more than the queue's
+/// mark_above.
+[[gnu::noinline]] void Switch::mark_if_congested(PortIndex index, Packet& packet, ByteCount queued) {
+    if ((packet.flags & wire::kEcnCapable) == 0 || (packet.flags & wire::kFecn) != 0) return;
     PortExtras& extras = extras_[index];
-    if (queued <= extras.red.kmin || (packet.flags & wire::kFecn) != 0) return;
     if (!ecn::decide_mark(extras.red, queued, extras.ecn_draws.u64(extras.ecn_ordinal++))) return;
     packet.flags |= wire::kFecn;
     ++extras.marked;
@@ -187,10 +215,12 @@ void Switch::mark_if_congested(PortIndex index, Packet& packet, ByteCount queued
 
 HOT_INLINE void Switch::enqueue(PortIndex port, const Packet& packet, ByteCount frame, PortIndex in, SimTime now) {
     Queue& queue = queue_of(port, packet.priority);
-    queue.packets.push(packet, SimTime::ps((now.in_ps() << kIngressBits) | in));
+    queue.packets.push(packet, SimTime::ps((now.in_ps() << kIngressBits) | in), activity().chunks());
     queue.bytes += frame;
     queue.max_bytes = std::max(queue.max_bytes, queue.bytes);
     buffered_ += frame;
+    ++queued_;
+    active_ |= lane_bit(port);
     ports_[port].egress.backlog |= static_cast<uint16_t>(1U << packet.priority);
 }
 
@@ -237,11 +267,12 @@ bool Switch::has_lossy_room(PortIndex out, uint32_t priority, ByteCount frame) c
 HOT_INLINE bool Switch::admit(Packet& packet, ByteCount frame, PortIndex in, PortIndex out, SimTime now,
                               LocalQueue& queue) {
     if (config_.ecn.at_enqueue) [[unlikely]]
-        mark_if_congested(out, packet, queue_of(out, packet.priority).bytes);
+        if (const Queue& q = queue_of(out, packet.priority); q.bytes > q.mark_above)
+            mark_if_congested(out, packet, q.bytes);
     if (credits_) return true;  // the sender had credits for it
     if (!buffer_.lossless(packet.priority) && !has_lossy_room(out, packet.priority, frame)) [[unlikely]] {
         if (!config_.trimming || packet.payload_bytes == 0) {
-            drop(packet, ports_[out].drops_full);
+            drop(packet, extras_[out].drops_full);
             return false;
         }
         packet.payload_bytes = 0;
@@ -250,7 +281,7 @@ HOT_INLINE bool Switch::admit(Packet& packet, ByteCount frame, PortIndex in, Por
         frame = frame_bytes(ports_[out].egress.bytes_of(packet));
     }
     if (!counts_buffer_) return true;
-    if (extras_[out].draining != 0 && ((extras_[out].draining >> packet.priority) & 1) != 0) [[unlikely]] {
+    if (config_.pfc.watchdog != SimTime::max() && ((extras_[out].draining >> packet.priority) & 1) != 0) [[unlikely]] {
         drop(packet, extras_[out].drops_watchdog);
         return false;
     }
@@ -265,7 +296,7 @@ HOT_INLINE bool Switch::admit(Packet& packet, ByteCount frame, PortIndex in, Por
             }
             return true;
         case Admission::DropFull:
-            drop(packet, ports_[out].drops_full);
+            drop(packet, extras_[out].drops_full);
             return false;
         case Admission::DropHeadroom:
             drop(packet, extras_[in].drops_headroom);
@@ -274,37 +305,74 @@ HOT_INLINE bool Switch::admit(Packet& packet, ByteCount frame, PortIndex in, Por
     return true;
 }
 
-void Switch::on_deliver(PortIndex port, SimTime now, LocalQueue& queue) {
+/// Counts a packet that has come in by `port` and finds its way; kNoPort if it has none, and is gone.
+HOT_INLINE PortIndex Switch::receive(Packet& packet, uint32_t bytes, PortIndex port, SimTime now) {
     Port& in = ports_[port];
-    if (storing_ != 0 && in.stored_at != SimTime::max()) return on_stored(port, now, queue);
+    ++in.rx_packets;
+    in.rx_bytes += bytes;
+    ++received_;
+    if (credits_) [[unlikely]]
+        extras_[port].credits->arrived(packet.priority, bytes);
+    const PortIndex out = route(packet, in, now);
+    const bool routed = out != kNoPort && ports_[out].egress.wired();
+    if (routed && packet.ttl != 0) [[likely]]
+        return out;
+    refuse(packet, bytes, port, routed, now);
+    return kNoPort;
+}
+
+[[gnu::cold]] void Switch::refuse(Packet& packet, uint32_t bytes, PortIndex port, bool routed, SimTime now) {
+    if (credits_) give_credits(port, packet.priority, bytes, now);
+    drop(packet, routed ? extras_[port].drops_ttl : extras_[port].drops_no_route);
+}
+
+void Switch::store(const Packet& packet, uint32_t bytes, PortIndex port, PortIndex out, SimTime now) {
+    Port& in = ports_[port];
+    in.storing = packet;
+    in.storing_for = out;
+    in.stored_at = now + in.ingress.byte_time.of(bytes);
+    ++storing_;
+}
+
+/// The packet is read where it lies: it is copied once, into the next link's ring or into a queue.
+HOT_INLINE void Switch::on_deliver(PortIndex port, SimTime now, LocalQueue& queue) {
+    Port& in = ports_[port];
+    if (storing_ != 0 || in.ingress.faults != nullptr) [[unlikely]]
+        return deliver_carefully(port, now, queue);
+    link::PacketChannel& channel = *in.ingress.channel;
+    Packet& packet = channel.front();
+    if (in.ingress.observer != nullptr) [[unlikely]]
+        in.ingress.observer->on_packet(now, packet, link::Direction::In);
+    const uint32_t bytes = in.ingress.bytes_of(packet);
+    const PortIndex out = receive(packet, bytes, port, now);
+    if (out == kNoPort || must_store(in, ports_[out])) [[unlikely]] {
+        if (out != kNoPort) store(packet, bytes, port, out, now);
+        channel.pop();
+        return schedule_ingress(port, now, queue);
+    }
+    channel.prefetch_third();
+    const SimTime next = channel.second_time();
+    queue.update(port,
+                 next < window_end_ ? sim::local_key(next - window_start_, EventPhase::Deliver, port) : sim::kNoEvent);
+    forward(packet, bytes, port, out, now, queue);
+    channel.pop();
+}
+
+/// The same where packets may be waiting for their tails, or come out of faults.
+[[gnu::noinline]] void Switch::deliver_carefully(PortIndex port, SimTime now, LocalQueue& queue) {
+    Port& in = ports_[port];
+    if (in.stored_at != SimTime::max()) return on_stored(port, now, queue);
     Packet packet;
     if (!in.ingress.pop(packet, shard())) [[unlikely]] {
         if (credits_ && in.ingress.faults->last_was_lost()) give_back_credits_of_lost(port, packet, now);
         return schedule_ingress(port, now, queue);
     }
     const uint32_t bytes = in.ingress.bytes_of(packet);
-    ++in.rx_packets;
-    in.rx_bytes += bytes;
-    ++received_;
-    ++inside_;
-    if (credits_) [[unlikely]]
-        extras_[port].credits.arrived(packet.priority, bytes);
-    const PortIndex out = route(packet, in, now);
-    const bool routed = out != kNoPort && ports_[out].egress.wired();
-    if (!routed || packet.ttl == 0) [[unlikely]] {
-        if (credits_) give_credits(port, packet.priority, bytes, now);
-        drop(packet, routed ? in.drops_ttl : in.drops_no_route);
-        return schedule_ingress(port, now, queue);
-    }
-    if (must_store(in, ports_[out])) {
-        in.storing = packet;
-        in.storing_for = out;
-        in.stored_at = now + in.ingress.byte_time.of(bytes);
-        ++storing_;
-        return schedule_ingress(port, now, queue);
-    }
+    const PortIndex out = receive(packet, bytes, port, now);
+    const bool whole_first = out != kNoPort && must_store(in, ports_[out]);
+    if (whole_first) store(packet, bytes, port, out, now);
     schedule_ingress(port, now, queue);
-    forward(packet, bytes, port, out, now, queue);
+    if (out != kNoPort && !whole_first) forward(packet, bytes, port, out, now, queue);
 }
 
 void Switch::on_stored(PortIndex port, SimTime now, LocalQueue& queue) {
@@ -316,29 +384,35 @@ void Switch::on_stored(PortIndex port, SimTime now, LocalQueue& queue) {
     forward(packet, in.ingress.bytes_of(packet), port, in.storing_for, now, queue);
 }
 
-uint32_t Switch::choose_priority(PortIndex index) {
+HOT_INLINE uint32_t Switch::choose_priority(PortIndex index) {
     const uint32_t sendable = ports_[index].egress.sendable();
-    if (const uint32_t strict = sendable & config_.scheduler.strict; strict != 0)
+    if (const uint32_t strict = sendable & config_.scheduler.strict; strict != 0) [[likely]]
         return static_cast<uint32_t>(std::bit_width(strict) - 1);
     if (std::has_single_bit(sendable)) return static_cast<uint32_t>(std::countr_zero(sendable));
-    PortExtras& extras = extras_[index];
-    for (uint32_t p = extras.round_robin;;) {
+    return choose_by_round_robin(index, sendable);
+}
+
+uint32_t Switch::choose_by_round_robin(PortIndex index, uint32_t sendable) {
+    auto& state = extras_[index].round_robin;
+    if (!state) state = std::make_unique<RoundRobin>();
+    RoundRobin& rr = *state;
+    for (uint32_t p = rr.turn;;) {
         if ((sendable >> p) & 1) {
             const auto bytes = static_cast<int64_t>(ports_[index].egress.bytes_of(queue_of(index, p).packets.front()));
-            if (extras.deficit[p] >= bytes) {
-                extras.deficit[p] -= bytes;
-                extras.round_robin = static_cast<uint8_t>(p);
+            if (rr.deficit[p] >= bytes) {
+                rr.deficit[p] -= bytes;
+                rr.turn = static_cast<uint8_t>(p);
                 return p;
             }
         } else {
-            extras.deficit[p] = 0;
+            rr.deficit[p] = 0;
         }
         p = (p + 1) % kPriorities;
-        if ((sendable >> p) & 1) extras.deficit[p] += std::max(config_.scheduler.quantum[p], 1U);
+        if ((sendable >> p) & 1) rr.deficit[p] += std::max(config_.scheduler.quantum[p], 1U);
     }
 }
 
-void Switch::on_transmit(PortIndex index, SimTime now, LocalQueue& queue) {
+HOT_INLINE void Switch::on_transmit(PortIndex index, SimTime now, LocalQueue& queue) {
     Port& port = ports_[index];
     if (port.egress.sendable() == 0) [[unlikely]]  // paused meanwhile
         return queue.update(port_count_ + index, sim::kNoEvent);
@@ -346,17 +420,19 @@ void Switch::on_transmit(PortIndex index, SimTime now, LocalQueue& queue) {
         return schedule_transmit(index, port.egress.busy_until, queue);
     const uint32_t priority = choose_priority(index);
     Queue& q = queue_of(index, priority);
-    Packet packet = q.packets.front();
-    q.packets.pop();
+    Packet& packet = q.packets.front();
     const uint32_t bytes = port.egress.bytes_of(packet);
     const ByteCount frame = frame_bytes(bytes);
     q.bytes -= frame;
     buffered_ -= frame;
+    --queued_;
     SIM_CHECK(q.bytes >= 0 && buffered_ >= 0, q.bytes, buffered_);
-    if (q.packets.empty()) port.egress.backlog &= static_cast<uint16_t>(~(1U << priority));
+    if (q.packets.second_time() == SimTime::max()) port.egress.backlog &= static_cast<uint16_t>(~(1U << priority));
     if (counts_buffer_ || credits_) release_ingress(packet, frame, now);
-    if (!config_.ecn.at_enqueue) mark_if_congested(index, packet, q.bytes);
+    if (!config_.ecn.at_enqueue && q.bytes > q.mark_above) mark_if_congested(index, packet, q.bytes);
+    q.packets.prefetch_third();
     send(index, packet, bytes, now);
+    q.packets.pop(activity().chunks());
     if (credits_ && ((port.egress.backlog >> priority) & 1) != 0 &&
         !has_credits(index, priority, port.egress.bytes_of(q.packets.front()))) [[unlikely]]
         block(index, priority);
@@ -369,7 +445,6 @@ void Switch::on_transmit(PortIndex index, SimTime now, LocalQueue& queue) {
 void Switch::drop(Packet& packet, uint64_t& counter) {
     ++counter;
     ++dropped_;
-    --inside_;
     if (pool_ != nullptr) pool_->release(shard(), packet);
 }
 
@@ -382,6 +457,7 @@ void Switch::start_to_use(uint32_t priority) {
     queues_ = std::move(wider);
     dense_[priority] = static_cast<uint8_t>(priorities_in_use_++);
     buffer_.add_priority(priority);
+    for (PortIndex port = 0; port < port_count_; ++port) set_marking(port);
 }
 
 SimTime Switch::next_event_time() const {
@@ -397,7 +473,7 @@ SimTime Switch::next_event_time() const {
 }
 
 void Switch::check_conservation() const {
-    SIM_CHECK(received_ == sent_ + dropped_ + inside_, received_, sent_, dropped_, inside_);
+    SIM_CHECK(received_ == sent_ + dropped_ + queued_ + storing_, received_, sent_, dropped_, queued_, storing_);
 }
 
 }  // namespace simverbs::fabric

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,6 +17,7 @@
 #include "models/switch/switch_config.hpp"
 #include "models/wire/packet.hpp"
 #include "models/wire/packet_extra.hpp"
+#include "sim/chunk_fifo.hpp"
 #include "sim/event_key.hpp"
 #include "sim/event_list.hpp"
 #include "sim/link_ring.hpp"
@@ -29,7 +32,7 @@ namespace simverbs::fabric {
 /// arrival keys. An egress chooses in phase Transmit among all that has arrived by then; a packet that finds its egress
 /// idle, and that nothing could be chosen ahead of, leaves at once and takes no buffer. Within an instant, flow control
 /// frames come before packets.
-class Switch final : public sim::Node {
+class alignas(64) Switch final : public sim::Node {
   public:
     static constexpr uint32_t kPriorities = 16;
     /// Queued packets carry the number of their ingress in so many bits of their time.
@@ -50,6 +53,7 @@ class Switch final : public sim::Node {
     [[nodiscard]] const SwitchConfig& config() const noexcept { return config_; }
 
     void run_window(sim::SimTime end) override;
+    void prefetch() const override;
     [[nodiscard]] sim::SimTime next_event_time() const override;
 
     [[nodiscard]] PortCounters counters(PortIndex port) const;
@@ -58,7 +62,7 @@ class Switch final : public sim::Node {
     [[nodiscard]] sim::ByteCount buffered_bytes() const noexcept { return buffered_; }
     [[nodiscard]] const SharedBuffer& buffer() const noexcept { return buffer_; }
     /// Packets inside the switch now.
-    [[nodiscard]] uint64_t packets_inside() const noexcept { return inside_; }
+    [[nodiscard]] uint64_t packets_inside() const noexcept { return queued_ + storing_; }
     /// Priorities of an egress that have packets and are paused or out of credits.
     [[nodiscard]] uint32_t stopped_priorities(PortIndex port) const noexcept {
         return uint32_t{ports_[port].egress.backlog} & ports_[port].egress.blocked;
@@ -72,9 +76,11 @@ class Switch final : public sim::Node {
 
   private:
     struct alignas(64) Queue {
-        sim::LinkRing<wire::Packet> packets;
+        sim::ChunkFifo<wire::Packet> packets;
         sim::ByteCount bytes = 0;
         sim::ByteCount max_bytes = 0;
+        /// At most so many bytes: no packet is marked. The port's kmin, or max() where the priority is not marked.
+        sim::ByteCount mark_above = std::numeric_limits<sim::ByteCount>::max();
     };
     /// The first line serves what comes in, the second what goes out, the third packets whose tail is still coming in.
     struct alignas(64) Port {
@@ -89,9 +95,18 @@ class Switch final : public sim::Node {
         wire::Packet storing;
         sim::SimTime stored_at = sim::SimTime::max();
         PortIndex storing_for = kNoPort;
-        uint64_t drops_full = 0;
-        uint64_t drops_ttl = 0;
-        uint64_t drops_no_route = 0;
+    };
+    /// PFC by priority; a port gets it with its first pause.
+    struct PauseTimes {
+        std::array<uint8_t, pfc::kPriorities> timers_set{};  ///< bit k: a ControlTimerKind k is pending
+        std::array<sim::SimTime, pfc::kPriorities> paused_until{};
+        std::array<sim::SimTime, pfc::kPriorities> renew_at{};
+        std::array<sim::SimTime, pfc::kPriorities> paused_since{};
+    };
+    /// Deficit round robin.
+    struct RoundRobin {
+        uint8_t turn = 0;  ///< whose turn it is
+        std::array<int64_t, kPriorities> deficit{};
     };
     /// What is seldom touched.
     struct PortExtras {
@@ -100,18 +115,15 @@ class Switch final : public sim::Node {
         ecn::RedParams red;
         sim::Draws ecn_draws;
         uint64_t ecn_ordinal = 0;
-        uint64_t drops_headroom = 0, drops_watchdog = 0, trimmed = 0, marked = 0;
+        uint64_t drops_full = 0, drops_ttl = 0, drops_no_route = 0, drops_headroom = 0, drops_watchdog = 0;
+        uint64_t trimmed = 0, marked = 0;
         uint64_t pauses_sent = 0, pauses_received = 0, watchdog_events = 0;
-        uint16_t pausing = 0;                                ///< PFC: priorities that the peer has been asked to pause
-        uint16_t draining = 0;                               ///< PFC watchdog: priorities whose packets are dropped
-        std::array<uint8_t, pfc::kPriorities> timers_set{};  ///< bit k: a ControlTimerKind k is pending
-        std::array<sim::SimTime, pfc::kPriorities> paused_until{};
-        std::array<sim::SimTime, pfc::kPriorities> renew_at{};
-        std::array<sim::SimTime, pfc::kPriorities> paused_since{};
+        uint16_t pausing = 0;   ///< PFC: priorities that the peer has been asked to pause
+        uint16_t draining = 0;  ///< PFC watchdog: priorities whose packets are dropped
         sim::SimTime paused_time;
-        uint8_t round_robin = 0;  ///< DWRR: whose turn it is
-        std::array<int64_t, kPriorities> deficit{};
-        link::Credits credits;  ///< InfiniBand
+        std::unique_ptr<PauseTimes> pauses;
+        std::unique_ptr<RoundRobin> round_robin;
+        std::unique_ptr<link::Credits> credits;  ///< InfiniBand
     };
     enum class ControlTimerKind : uint8_t { PauseExpiry, PauseRenewal, Watchdog };
     struct ControlTimer {
@@ -120,9 +132,26 @@ class Switch final : public sim::Node {
         ControlTimerKind kind;
     };
     static constexpr uint8_t kUnused = 0xFF;
+    /// Ports from this one on share a lane.
+    static constexpr PortIndex kLastLane = 63;
+    /// Calls f(port) for the ports of these lanes.
+    template <class F>
+    void for_each_port(uint64_t lanes, F f) const {
+        for (uint64_t rest = lanes & ~(uint64_t{1} << kLastLane); rest != 0; rest &= rest - 1)
+            f(static_cast<PortIndex>(std::countr_zero(rest)));
+        if ((lanes >> kLastLane) != 0) [[unlikely]]
+            for (PortIndex i = kLastLane; i < port_count_; ++i) f(i);
+    }
+    [[nodiscard]] static uint64_t lane_bit(PortIndex port) noexcept {
+        return uint64_t{1} << (port < kLastLane ? port : kLastLane);
+    }
 
     void fill_queue(sim::LocalQueue& queue);
     void on_deliver(PortIndex port, sim::SimTime now, sim::LocalQueue& queue);
+    void deliver_carefully(PortIndex port, sim::SimTime now, sim::LocalQueue& queue);
+    [[nodiscard]] PortIndex receive(wire::Packet& packet, uint32_t bytes, PortIndex port, sim::SimTime now);
+    void refuse(wire::Packet& packet, uint32_t bytes, PortIndex port, bool routed, sim::SimTime now);
+    void store(const wire::Packet& packet, uint32_t bytes, PortIndex port, PortIndex out, sim::SimTime now);
     void on_stored(PortIndex port, sim::SimTime now, sim::LocalQueue& queue);
     void on_transmit(PortIndex port, sim::SimTime now, sim::LocalQueue& queue);
     [[nodiscard]] PortIndex route(const wire::Packet& packet, const Port& in, sim::SimTime now);
@@ -139,8 +168,10 @@ class Switch final : public sim::Node {
     void enqueue(PortIndex port, const wire::Packet& packet, sim::ByteCount frame, PortIndex in, sim::SimTime now);
     void send(PortIndex index, wire::Packet& packet, uint32_t bytes, sim::SimTime now);
     void mark_if_congested(PortIndex index, wire::Packet& packet, sim::ByteCount queued);
+    void set_marking(PortIndex port);
     void write_telemetry(PortIndex index, wire::Packet& packet, sim::SimTime now);
     [[nodiscard]] uint32_t choose_priority(PortIndex index);
+    [[nodiscard]] uint32_t choose_by_round_robin(PortIndex index, uint32_t sendable);
     void drop(wire::Packet& packet, uint64_t& counter);
     [[nodiscard]] sim::SimTime ingress_event(const Port& port) const noexcept;
     void schedule_ingress(PortIndex port, sim::SimTime now, sim::LocalQueue& queue);
@@ -153,6 +184,11 @@ class Switch final : public sim::Node {
     void on_pause(PortIndex index, const link::FlowControlFrame& frame, sim::LocalQueue& queue);
     void on_control_timer(const ControlTimer& timer, sim::SimTime now, sim::LocalQueue& queue);
     void set_control_timer(const ControlTimer& timer, sim::SimTime at);
+    [[nodiscard]] PauseTimes& pauses(PortIndex port) {
+        auto& times = extras_[port].pauses;
+        if (!times) times = std::make_unique<PauseTimes>();
+        return *times;
+    }
     void block(PortIndex index, uint32_t priority);
     void unblock(PortIndex index, uint32_t priority, sim::SimTime now, sim::LocalQueue& queue);
     void send_pause(PortIndex index, uint32_t priority, uint32_t quanta, sim::SimTime now);
@@ -160,7 +196,7 @@ class Switch final : public sim::Node {
     void drain_paused(PortIndex index, uint32_t priority, sim::SimTime now);
     void release_ingress(const wire::Packet& queued, sim::ByteCount frame, sim::SimTime now);
     [[nodiscard]] bool has_credits(PortIndex index, uint32_t vl, uint32_t bytes) const noexcept {
-        return extras_[index].credits.may_send(vl, bytes);
+        return extras_[index].credits->may_send(vl, bytes);
     }
     void give_credits(PortIndex index, uint32_t vl, uint32_t bytes, sim::SimTime now);
     void give_back_credits_of_lost(PortIndex index, const wire::Packet& lost, sim::SimTime now);
@@ -179,36 +215,38 @@ class Switch final : public sim::Node {
         return static_cast<PortIndex>(queued.arrival.in_ps() & ((1 << kIngressBits) - 1));
     }
 
-    SwitchConfig config_;
-    wire::PacketPool* pool_;
-    ForwardingTable table_;
-    SharedBuffer buffer_;
-    uint32_t port_count_;
-    uint32_t gap_bytes_ = 0;
-    bool counts_buffer_ = false;  ///< somebody asks who holds how much of the buffer
-    bool has_control_ = false;    ///< some port has flow control
-    bool credits_ = false;        ///< and it is InfiniBand's
+    // The first lines serve every packet.
     std::unique_ptr<Port[]> ports_;
     std::unique_ptr<PortExtras[]> extras_;
-    std::array<uint8_t, kPriorities> dense_;  ///< by priority: its place in queues_, or kUnused
-    uint32_t priorities_in_use_ = 0;
-    uint32_t leaves_at_once_ = 0;  ///< priorities ahead of which an egress never chooses another one
-    std::vector<Queue> queues_;    ///< by port, then dense priority
+    uint32_t port_count_;
+    uint32_t gap_bytes_ = 0;
     sim::SimTime window_start_;
     sim::SimTime window_end_;
     sim::SimTime next_control_ = sim::SimTime::max();
+    uint64_t active_ = 0;          ///< lanes of ports that may have something to do: the others are not looked at
+    std::vector<Queue> queues_;    ///< by port, then dense priority
+    uint32_t storing_ = 0;         ///< ports with a packet in `storing`: only then is their third line looked at
+    uint32_t leaves_at_once_ = 0;  ///< priorities ahead of which an egress never chooses another one
+    uint32_t priorities_in_use_ = 0;
+    bool counts_buffer_ = false;              ///< somebody asks who holds how much of the buffer
+    bool has_control_ = false;                ///< some port has flow control
+    bool credits_ = false;                    ///< and it is InfiniBand's
+    std::array<uint8_t, kPriorities> dense_;  ///< by priority: its place in queues_, or kUnused
+    sim::ByteCount buffered_ = 0;
+    uint64_t received_ = 0;
+    uint64_t sent_ = 0;
+    uint64_t dropped_ = 0;
+    uint64_t queued_ = 0;  ///< packets in the queues
+    ForwardingTable table_;
+    SharedBuffer buffer_;
+    SwitchConfig config_;
+    wire::PacketPool* pool_;
     sim::EventList<ControlTimer> control_timers_;
     struct FlowletEntry {
         sim::SimTime last;
         uint32_t salt = 0;
     };
     std::vector<FlowletEntry> flowlets_;
-    sim::ByteCount buffered_ = 0;
-    uint32_t storing_ = 0;  ///< ports with a packet in `storing`: only then is their third line looked at
-    uint64_t received_ = 0;
-    uint64_t sent_ = 0;
-    uint64_t dropped_ = 0;
-    uint64_t inside_ = 0;
 };
 
 }  // namespace simverbs::fabric

@@ -21,10 +21,10 @@ PortCounters Switch::counters(PortIndex port) const {
     c.rx_bytes = p.rx_bytes;
     c.tx_packets = p.tx_packets;
     c.tx_bytes = p.tx_bytes;
-    c.drops_full = p.drops_full;
+    c.drops_full = e.drops_full;
     c.drops_headroom = e.drops_headroom;
-    c.drops_ttl = p.drops_ttl;
-    c.drops_no_route = p.drops_no_route;
+    c.drops_ttl = e.drops_ttl;
+    c.drops_no_route = e.drops_no_route;
     c.drops_watchdog = e.drops_watchdog;
     c.trimmed = e.trimmed;
     c.marked = e.marked;
@@ -47,16 +47,18 @@ uint64_t Switch::ingresses_of(PortIndex port, uint32_t priority) const {
     const Queue* q = find_queue(port, priority);
     if (q == nullptr) return 0;
     uint64_t ports = 0;
-    for (uint32_t i = 0; i < q->packets.size(); ++i)
-        ports |= uint64_t{1} << std::min(ingress_of(q->packets.at(i)), 63U);
+    q->packets.for_each([&](const Packet& p) { ports |= uint64_t{1} << std::min(ingress_of(p), 63U); });
     return ports;
 }
 
 size_t Switch::memory() const noexcept {
-    size_t sum = sizeof *this + port_count_ * (sizeof(Port) + sizeof(PortExtras)) + queues_.capacity() * sizeof(Queue) +
-                 table_.memory() + flowlets_.capacity() * sizeof(FlowletEntry);
-    for (const Queue& q : queues_) sum += q.packets.capacity() * sizeof(Packet);
-    return sum;
+    size_t extras = 0;
+    for (PortIndex i = 0; i < port_count_; ++i)
+        extras += (extras_[i].pauses ? sizeof(PauseTimes) : 0) + (extras_[i].round_robin ? sizeof(RoundRobin) : 0) +
+                  (extras_[i].credits ? sizeof(link::Credits) : 0);
+    return sizeof *this + extras + port_count_ * (sizeof(Port) + sizeof(PortExtras)) +
+           queues_.capacity() * sizeof(Queue) + buffer_.memory() + table_.memory() +
+           flowlets_.capacity() * sizeof(FlowletEntry);
 }
 
 uint32_t Switch::pausing(PortIndex port) const noexcept {

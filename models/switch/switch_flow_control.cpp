@@ -58,7 +58,7 @@ void Switch::on_control_frame(PortIndex index, const link::FlowControlFrame& fra
     if (!credits_) return on_pause(index, frame, queue);
     const auto vl = static_cast<uint32_t>(std::countr_zero(frame.priorities));
     PortExtras& extras = extras_[index];
-    extras.credits.on_limit(vl, frame.fccl);
+    extras.credits->on_limit(vl, frame.fccl);
     const link::EgressPort& out = ports_[index].egress;
     if (((out.blocked >> vl) & 1) == 0 || ((out.backlog >> vl) & 1) == 0) return;
     if (has_credits(index, vl, out.bytes_of(queue_of(index, vl).packets.front())))
@@ -75,11 +75,11 @@ void Switch::on_pause(PortIndex index, const link::FlowControlFrame& frame, Loca
             unblock(index, priority, now, queue);
             continue;
         }
-        extras.paused_until[priority] = now + pfc::quanta_time(frame.quanta, extras.rate);
+        pauses(index).paused_until[priority] = now + pfc::quanta_time(frame.quanta, extras.rate);
         set_control_timer({index, static_cast<uint8_t>(priority), ControlTimerKind::PauseExpiry},
-                          extras.paused_until[priority]);
+                          pauses(index).paused_until[priority]);
         if ((ports_[index].egress.blocked >> priority) & 1) continue;
-        extras.paused_since[priority] = now;
+        pauses(index).paused_since[priority] = now;
         block(index, priority);
         if (config_.pfc.watchdog != SimTime::max())
             set_control_timer({index, static_cast<uint8_t>(priority), ControlTimerKind::Watchdog},
@@ -89,7 +89,7 @@ void Switch::on_pause(PortIndex index, const link::FlowControlFrame& frame, Loca
 
 /// Each (port, priority, kind) has one timer; a deadline that moves away while it runs is looked at when it expires.
 void Switch::set_control_timer(const ControlTimer& timer, SimTime at) {
-    uint8_t& set = extras_[timer.port].timers_set[timer.priority];
+    uint8_t& set = pauses(timer.port).timers_set[timer.priority];
     const auto mask = static_cast<uint8_t>(1U << static_cast<uint8_t>(timer.kind));
     if ((set & mask) != 0) return;
     set |= mask;
@@ -103,20 +103,21 @@ void Switch::on_control_timer(const ControlTimer& timer, SimTime now, LocalQueue
     PortExtras& extras = extras_[timer.port];
     const uint32_t bit = 1U << timer.priority;
     const bool blocked = (ports_[timer.port].egress.blocked & bit) != 0;
-    extras.timers_set[timer.priority] &= static_cast<uint8_t>(~(1U << static_cast<uint8_t>(timer.kind)));
+    pauses(timer.port).timers_set[timer.priority] &= static_cast<uint8_t>(~(1U << static_cast<uint8_t>(timer.kind)));
     switch (timer.kind) {
         case ControlTimerKind::PauseExpiry:
             if (!blocked) return;
-            if (extras.paused_until[timer.priority] > now)
-                return set_control_timer(timer, extras.paused_until[timer.priority]);
+            if (pauses(timer.port).paused_until[timer.priority] > now)
+                return set_control_timer(timer, pauses(timer.port).paused_until[timer.priority]);
             return unblock(timer.port, timer.priority, now, queue);
         case ControlTimerKind::PauseRenewal:
             if ((extras.pausing & bit) == 0) return;
-            if (extras.renew_at[timer.priority] > now) return set_control_timer(timer, extras.renew_at[timer.priority]);
+            if (pauses(timer.port).renew_at[timer.priority] > now)
+                return set_control_timer(timer, pauses(timer.port).renew_at[timer.priority]);
             return send_pause(timer.port, timer.priority, config_.pfc.quanta, now);
         case ControlTimerKind::Watchdog:
             if (!blocked) return;
-            if (const SimTime due = extras.paused_since[timer.priority] + config_.pfc.watchdog; due > now)
+            if (const SimTime due = pauses(timer.port).paused_since[timer.priority] + config_.pfc.watchdog; due > now)
                 return set_control_timer(timer, due);
             ++extras.watchdog_events;
             extras.draining |= static_cast<uint16_t>(bit);
@@ -135,7 +136,7 @@ void Switch::unblock(PortIndex index, uint32_t priority, SimTime now, LocalQueue
     const uint32_t before = out.sendable();
     out.blocked &= static_cast<uint16_t>(~(1U << priority));
     if (!credits_) {
-        extras_[index].paused_time += now - extras_[index].paused_since[priority];
+        extras_[index].paused_time += now - pauses(index).paused_since[priority];
         extras_[index].draining &= static_cast<uint16_t>(~(1U << priority));
     }
     if (before == 0 && out.sendable() != 0) schedule_transmit(index, std::max(now, out.busy_until), queue);
@@ -146,9 +147,9 @@ void Switch::send_pause(PortIndex index, uint32_t priority, uint32_t quanta, Sim
     send_control(index, {.priorities = static_cast<uint16_t>(1U << priority), .quanta = static_cast<uint16_t>(quanta)},
                  now);
     if (quanta == 0) return;
-    extras_[index].renew_at[priority] = now + pfc::quanta_time(quanta / 2, extras_[index].rate);
+    pauses(index).renew_at[priority] = now + pfc::quanta_time(quanta / 2, extras_[index].rate);
     set_control_timer({index, static_cast<uint8_t>(priority), ControlTimerKind::PauseRenewal},
-                      extras_[index].renew_at[priority]);
+                      pauses(index).renew_at[priority]);
 }
 
 /// A frame waits for the packet that is being sent, and goes before all others.
@@ -166,10 +167,11 @@ void Switch::drain_paused(PortIndex index, uint32_t priority, SimTime now) {
     Queue& q = queue_of(index, priority);
     while (!q.packets.empty()) {
         Packet packet = q.packets.front();
-        q.packets.pop();
+        q.packets.pop(activity().chunks());
         const ByteCount frame = frame_bytes(ports_[index].egress.bytes_of(packet));
         q.bytes -= frame;
         buffered_ -= frame;
+        --queued_;
         if (counts_buffer_) release_ingress(packet, frame, now);
         drop(packet, extras_[index].drops_watchdog);
     }
@@ -188,7 +190,7 @@ void Switch::release_ingress(const Packet& queued, ByteCount frame, SimTime now)
 
 void Switch::give_credits(PortIndex index, uint32_t vl, uint32_t bytes, SimTime now) {
     PortExtras& extras = extras_[index];
-    const auto limit = extras.credits.freed(vl, bytes);
+    const auto limit = extras.credits->freed(vl, bytes);
     if (!limit || extras.control.out == nullptr) return;
     send_control(index, {.priorities = static_cast<uint16_t>(1U << vl), .fccl = *limit}, now);
 }
@@ -196,7 +198,7 @@ void Switch::give_credits(PortIndex index, uint32_t vl, uint32_t bytes, SimTime 
 /// What a link loses takes no buffer. IBA: the sender's next flow control packet says how much it has sent (FCTBS).
 void Switch::give_back_credits_of_lost(PortIndex index, const Packet& lost, SimTime now) {
     const uint32_t bytes = ports_[index].ingress.bytes_of(lost);
-    extras_[index].credits.arrived(lost.priority, bytes);
+    extras_[index].credits->arrived(lost.priority, bytes);
     give_credits(index, lost.priority, bytes, now);
 }
 

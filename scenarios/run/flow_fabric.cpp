@@ -383,9 +383,8 @@ void FlowFabric::check_conservation() const {
 }
 
 size_t FlowFabric::memory() const {
-    constexpr size_t kLinkBytes =
-        sizeof(link::Link) + 2 * (sizeof(sim::LinkRing<wire::Packet>) + 8 * sizeof(wire::Packet) + 64);
-    size_t sum = flows_->memory() + links_.size() * kLinkBytes;
+    size_t sum = flows_->memory() + engine_->memory();
+    for (const auto& l : links_) sum += l->memory();
     for (const auto& nic : nics_) sum += nic->memory();
     for (const auto& s : switches_) sum += s->memory();
     return sum;
