@@ -45,7 +45,7 @@ Arbiter::Arbiter(Lab& lab, LabOwner& owner)
       shared_(&lab.shared()),
       states_(protocol::kMaxThreads),
       host_busy_(lab.hosts().size(), false),
-      placement_(lab.shared()) {}
+      placement_(lab) {}
 
 Turn Arbiter::turn_of(uint32_t slot) const {
     return static_cast<Turn>(shared_->slots[slot].turn.load(std::memory_order_acquire));
@@ -271,7 +271,7 @@ void Arbiter::grant(uint32_t slot, const Pick& p) {
     latest_granted_ps_ = std::max(latest_granted_ps_, s.clock_ps);
     s.grant = ++grants_;
     shared_->holder.store(slot, std::memory_order_relaxed);
-    placement_.before_grant(s, client != nullptr ? client->pid : 0);
+    placement_.before_grant(s);
     s.turn.store(static_cast<uint32_t>(Turn::Running), std::memory_order_seq_cst);
     if (s.sleeps.load(std::memory_order_seq_cst) != 0) wake_word(s.turn);
 }
