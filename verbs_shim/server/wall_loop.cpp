@@ -14,8 +14,8 @@ using sim::SimTime;
 
 namespace {
 
-constexpr uint32_t kBusyRounds = 200;  ///< rounds without anything to do before the loop sleeps
-constexpr int64_t kSleepNs = 500'000;  ///< sockets are looked at at least this often
+constexpr uint32_t kBusyRounds = 200;               ///< rounds without anything to do before the loop sleeps
+constexpr int64_t kSleepNs = 500'000;               ///< sockets are looked at at least this often
 constexpr SimTime kBetweenLooks = SimTime::us(10);  ///< at the sockets, five system calls, until the loop sleeps
 
 int64_t wall_ns() {
