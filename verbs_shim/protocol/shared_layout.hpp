@@ -9,7 +9,7 @@
 namespace simverbs::protocol {
 
 inline constexpr uint32_t kMagic = 0x53565242;  // "SVRB"
-inline constexpr uint32_t kProtocolVersion = 2;
+inline constexpr uint32_t kProtocolVersion = 3;
 
 enum class ClockMode : uint32_t { Virtual = 0, Wall = 1 };
 
@@ -87,13 +87,18 @@ enum SlotFlag : uint32_t {
 /// Hidden from programs.
 inline constexpr int kProbeSignal = 61;
 
+/// The first line changes hands with the turn, and whoever waits looks at it; what a running thread writes all the time
+/// lies in the second one.
 struct alignas(64) ThreadSlot {
     std::atomic<uint32_t> turn{0};  ///< Turn; futex word. A reserver whose pthread_create or fork failed sets Free
     uint32_t process = 0;           ///< index into LabShared::processes; of a Reserved slot already the child's
     int32_t tid = 0;
-    uint32_t yield = 0;      ///< Yield
-    int64_t clock_ps = 0;    ///< the thread's clock; the server moves it forward at a grant
-    int64_t horizon_ps = 0;  ///< set at a grant: beyond it the thread must yield first
+    uint32_t yield = 0;                ///< Yield
+    std::atomic<uint32_t> sleeps{0};   ///< 1 while the thread sleeps on `turn`: a grant must wake it
+    std::atomic<uint32_t> core{0};     ///< 1 + where the thread ran when it gave up its turn; 0: unknown
+    uint32_t grant = 0;                ///< set at a grant: the how manieth of the lab it is (a hint)
+    alignas(64) int64_t clock_ps = 0;  ///< the thread's clock; the server moves it forward at a grant
+    int64_t horizon_ps = 0;            ///< set at a grant: beyond it the thread must yield first
     int64_t oldest_post_ps =
         0;  ///< stamp of the first post since the grant, INT64_MAX if none: clock may not pass it + latency
     uint32_t woken_by =
@@ -102,7 +107,6 @@ struct alignas(64) ThreadSlot {
     std::atomic<uint32_t> in_shim{0};  ///< >0 while inside an interposed call: the probe handler keeps out
     uint32_t probe_request = 0;        ///< counts how often the server asked the burning thread to look at itself
     std::atomic<uint32_t> slot_flags{0};  ///< SlotFlag
-    std::atomic<uint32_t> sleeps{0};      ///< 1 while the thread sleeps on `turn`: a grant must wake it
     Wait wait;
 };
 
@@ -182,6 +186,8 @@ struct LabShared {
     std::atomic<uint32_t> server_word{
         0};  ///< futex: bumped by a thread that gives up its turn, and by wall-mode doorbells
     std::atomic<uint32_t> server_sleeps{0};
+    std::atomic<uint32_t> server_core{0};   ///< 1 + where the server ran at the last grant; 0: unknown
+    std::atomic<uint32_t> holder{0};        ///< slot that was granted the turn last
     std::atomic<uint32_t> server_alive{0};  ///< 0 after the server died or ended: calls fail, waits end
     std::atomic<uint32_t> stdout_dirty{0};
     uint32_t explain = 0;
@@ -295,12 +301,14 @@ struct ChannelEvent {
 /// Hash over sizes and offsets: both halves must have been built from the same layout.
 constexpr uint64_t layout_hash() noexcept {
     uint64_t h = 1469598103934665603ULL;
-    for (const uint64_t v : {uint64_t{sizeof(LabShared)}, uint64_t{sizeof(ThreadSlot)}, uint64_t{sizeof(ProcessEntry)},
-                             uint64_t{sizeof(Wait)}, uint64_t{sizeof(SharedObject)}, uint64_t{sizeof(HostEntry)},
-                             uint64_t{sizeof(ArenaHeader)}, uint64_t{sizeof(RingHeader)}, uint64_t{sizeof(SendSlot)},
-                             uint64_t{sizeof(RecvSlot)}, uint64_t{sizeof(CqSlot)}, uint64_t{sizeof(ChannelEvent)},
-                             uint64_t{offsetof(LabShared, slots)}, uint64_t{offsetof(LabShared, objects)},
-                             uint64_t{offsetof(ThreadSlot, wait)}, uint64_t{kProtocolVersion}}) {
+    for (const uint64_t v :
+         {uint64_t{sizeof(LabShared)}, uint64_t{sizeof(ThreadSlot)}, uint64_t{sizeof(ProcessEntry)},
+          uint64_t{sizeof(Wait)}, uint64_t{sizeof(SharedObject)}, uint64_t{sizeof(HostEntry)},
+          uint64_t{sizeof(ArenaHeader)}, uint64_t{sizeof(RingHeader)}, uint64_t{sizeof(SendSlot)},
+          uint64_t{sizeof(RecvSlot)}, uint64_t{sizeof(CqSlot)}, uint64_t{sizeof(ChannelEvent)},
+          uint64_t{offsetof(LabShared, slots)}, uint64_t{offsetof(LabShared, objects)},
+
+          uint64_t{offsetof(ThreadSlot, clock_ps)}, uint64_t{offsetof(ThreadSlot, wait)}, uint64_t{kProtocolVersion}}) {
         h = (h ^ v) * 1099511628211ULL;
     }
     return h;

@@ -44,7 +44,8 @@ Arbiter::Arbiter(Lab& lab, LabOwner& owner)
       owner_(&owner),
       shared_(&lab.shared()),
       states_(protocol::kMaxThreads),
-      host_busy_(lab.hosts().size(), false) {}
+      host_busy_(lab.hosts().size(), false),
+      placement_(lab) {}
 
 Turn Arbiter::turn_of(uint32_t slot) const {
     return static_cast<Turn>(shared_->slots[slot].turn.load(std::memory_order_acquire));
@@ -213,7 +214,7 @@ void Arbiter::await_arrival(uint32_t slot) {
     const int64_t began = real_ns();
     states_[slot] = {};
     const auto arrived = [&] { return turn_of(slot) != Turn::Reserved; };
-    while (!protocol::wait_awhile<RealSystem>(turn_wait_, arrived)) {
+    while (!protocol::wait_awhile<RealSystem>(turn_wait_, {protocol::kShortSpin, 0}, arrived, [] { return false; })) {
         lab_->poller().poll(1);
         owner_->drain_output();
         reap_dead();
@@ -268,6 +269,9 @@ void Arbiter::grant(uint32_t slot, const Pick& p) {
     state.external.clear();
     state.has_external = false;
     latest_granted_ps_ = std::max(latest_granted_ps_, s.clock_ps);
+    s.grant = ++grants_;
+    shared_->holder.store(slot, std::memory_order_relaxed);
+    placement_.before_grant(s);
     s.turn.store(static_cast<uint32_t>(Turn::Running), std::memory_order_seq_cst);
     if (s.sleeps.load(std::memory_order_seq_cst) != 0) wake_word(s.turn);
 }
@@ -287,7 +291,9 @@ std::pair<SimTime, SimTime> Arbiter::next_others(uint32_t slot) {
 
 void Arbiter::await_holder(uint32_t slot) {
     const auto gave_up = [&] { return turn_of(slot) != Turn::Running; };
-    if (protocol::wait_awhile<RealSystem>(turn_wait_, gave_up)) return;
+    const auto ours = [&] { return placement_.shares_core(shared_->slots[slot]); };
+    const protocol::Spin spin{ours() ? 0 : protocol::kLongSpin, 0};
+    if (protocol::wait_awhile<RealSystem>(turn_wait_, spin, gave_up, ours)) return;
     ThreadWatch watch;
     bool watching = false;
     while (!gave_up()) {

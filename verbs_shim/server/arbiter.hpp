@@ -10,6 +10,7 @@
 #include "verbs_shim/protocol/turn_wait.hpp"
 #include "verbs_shim/server/lab.hpp"
 #include "verbs_shim/server/lab_runner.hpp"
+#include "verbs_shim/server/placement.hpp"
 #include "verbs_shim/server/thread_watch.hpp"
 
 namespace simverbs::server {
@@ -77,6 +78,8 @@ class Arbiter {
     std::vector<SlotState> states_;
     std::vector<bool> host_busy_;
     protocol::TurnWait turn_wait_;
+    Placement placement_;
+    uint32_t grants_ = 0;
     sim::SimTime next_event_;
     bool next_event_known_ = false;
     int64_t latest_granted_ps_ = 0;

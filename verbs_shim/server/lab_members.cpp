@@ -61,6 +61,7 @@ uint32_t Lab::reserve_slot(uint32_t process, int64_t clock_ps) {
 }
 
 void Lab::free_slot(uint32_t slot) {
+    page_->slots[slot].core.store(0);
     page_->slots[slot].turn.store(static_cast<uint32_t>(Turn::Free));
     wake_word(page_->slots[slot].turn);
     ++membership_epoch_;

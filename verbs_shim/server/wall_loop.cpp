@@ -14,10 +14,9 @@ using sim::SimTime;
 
 namespace {
 
-constexpr uint32_t kBusyRounds = 200;  ///< rounds without anything to do before the loop sleeps
-constexpr int64_t kSleepNs = 500'000;  ///< sockets are looked at at least this often
-constexpr uint32_t kRoundsAPoll = 16;  ///< rounds between two looks at the sockets (five system calls) while busy …
-constexpr uint32_t kIdleAPoll = 8;     ///< … and while waiting for something to do, until the loop sleeps
+constexpr uint32_t kBusyRounds = 200;               ///< rounds without anything to do before the loop sleeps
+constexpr int64_t kSleepNs = 500'000;               ///< sockets are looked at at least this often
+constexpr SimTime kBetweenLooks = SimTime::us(10);  ///< at the sockets, five system calls, until the loop sleeps
 
 int64_t wall_ns() {
     timespec t{};
@@ -27,19 +26,20 @@ int64_t wall_ns() {
 
 }  // namespace
 
-WallLoop::WallLoop(Lab& lab, LabOwner& owner) : lab_(&lab), owner_(&owner), started_ns_(wall_ns()) {}
+WallLoop::WallLoop(Lab& lab, LabOwner& owner) : lab_(&lab), owner_(&owner), started_ns_(wall_ns()), placement_(lab) {}
 
 SimTime WallLoop::now() const {
     return SimTime::ns(wall_ns() - started_ns_);
 }
 
 LabEnd WallLoop::run() {
-    for (uint32_t round = 0;; ++round) {
+    SimTime next_look;
+    for (;;) {
         if (owner_->stop_requested()) return LabEnd::Interrupted;
         const uint32_t word = lab_->shared().server_word.load();
         bool busy = false;
-        const bool look_now = idle_rounds_ > kBusyRounds || (idle_rounds_ > 0 && round % kIdleAPoll == 0);
-        if (look_now || round % kRoundsAPoll == 0) {
+        if (idle_rounds_ > kBusyRounds || lab_->engine().frontier() >= next_look) {
+            next_look = now() + kBetweenLooks;
             busy = lab_->poller().poll(0) > 0;
             busy = owner_->drain_output() || busy;
             for (const uint32_t process : lab_->dead_processes())
@@ -56,7 +56,7 @@ LabEnd WallLoop::run() {
         idle_rounds_ = busy ? 0 : idle_rounds_ + 1;
         if (idle_rounds_ > kBusyRounds) {
             sleep_a_little(t, word);
-        } else if (!busy) {
+        } else if (!busy && !placement_.is_alone()) {
             ::sched_yield();
         }
     }

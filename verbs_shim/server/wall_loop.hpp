@@ -5,6 +5,7 @@
 
 #include "verbs_shim/server/lab.hpp"
 #include "verbs_shim/server/lab_runner.hpp"
+#include "verbs_shim/server/placement.hpp"
 
 namespace simverbs::server {
 
@@ -22,6 +23,7 @@ class WallLoop {
     Lab* lab_;
     LabOwner* owner_;
     int64_t started_ns_;
+    Placement placement_;
     uint32_t idle_rounds_ = 0;
 };
 

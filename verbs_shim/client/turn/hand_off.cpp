@@ -21,6 +21,12 @@ constexpr timespec kLookAfterServer{1, 0};
 
 thread_local protocol::TurnWait t_turn_wait __attribute__((tls_model("initial-exec")));
 
+/// Room for the next at once, unless this thread is the next. On the server's core nobody gains by looking.
+protocol::Spin spin_of(const LabShared& lab, uint32_t core) {
+    if (core == 0 || core == lab.server_core.load(std::memory_order_relaxed)) return {};
+    return {t_turn_wait.next.myself() ? protocol::kLongSpin : 0, protocol::kShortSpin};
+}
+
 void wake_server(LabShared& lab) {
     lab.server_word.fetch_add(1, std::memory_order_seq_cst);
     if (lab.server_sleeps.load(std::memory_order_seq_cst) != 0) raw_futex(&lab.server_word, FUTEX_WAKE, 1, nullptr);
@@ -55,6 +61,9 @@ bool hand_off(Yield yield) {
 
     connection::count(yield == Yield::Wait ? protocol::Stat::Waits : protocol::Stat::Yields);
     s.yield = static_cast<uint32_t>(yield);
+    const auto core = static_cast<uint32_t>(sched_getcpu() + 1);
+    s.core.store(core, std::memory_order_relaxed);
+    const uint32_t grant_before = s.grant;
     t.waiting = true;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     s.turn.store(static_cast<uint32_t>(Turn::Waiting), std::memory_order_release);
@@ -62,8 +71,12 @@ bool hand_off(Yield yield) {
     const auto granted = [&s] {
         return s.turn.load(std::memory_order_seq_cst) == static_cast<uint32_t>(Turn::Running);
     };
+    const auto ours = [&] {
+        const ThreadSlot& holder = lab.slots[lab.holder.load(std::memory_order_relaxed) % protocol::kMaxThreads];
+        return &holder != &s && core != 0 && holder.core.load(std::memory_order_relaxed) == core;
+    };
     bool alive = true;
-    if (!protocol::wait_awhile<RawSystem>(t_turn_wait, granted)) {
+    if (!protocol::wait_awhile<RawSystem>(t_turn_wait, spin_of(lab, core), granted, ours)) {
         s.sleeps.store(1, std::memory_order_seq_cst);
         while (!granted()) {
             const uint32_t seen = s.turn.load(std::memory_order_seq_cst);
@@ -77,6 +90,7 @@ bool hand_off(Yield yield) {
         }
         s.sleeps.store(0, std::memory_order_relaxed);
     }
+    t_turn_wait.next.learn(s.grant == grant_before + 1);
     t.waiting = false;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     s.slot_flags.fetch_and(~uint32_t{protocol::kSlotInterrupted}, std::memory_order_relaxed);

@@ -1,5 +1,7 @@
 #include "verbs_shim/client/verbs/cq_consume.hpp"
 
+#include <sched.h>
+
 #include <cstdio>
 
 #include "verbs_shim/client/connection/connection.hpp"
@@ -67,7 +69,19 @@ void wait_for_something(Cq& cq) {
     }
 }
 
+/// Tells the server where this process waits (a hint).
+void note_core() {
+    thread_local int32_t tid = 0;
+    const uint32_t slot = connection::hello_reply().slot;
+    if (slot >= protocol::kMaxThreads || connection::lab() == nullptr) return;
+    protocol::ThreadSlot& s = connection::lab()->slots[slot];
+    if (tid == 0) tid = static_cast<int32_t>(raw_syscall(SYS_gettid));
+    s.tid = tid;
+    s.core.store(static_cast<uint32_t>(sched_getcpu() + 1), std::memory_order_relaxed);
+}
+
 bool on_empty_wall(Cq& cq) {
+    note_core();
     const uint32_t streak = cq.empty_streak.fetch_add(1, std::memory_order_relaxed) + 1;
     if (streak % kPollsPerLook == 0) connection::check_server();
     raw_syscall(SYS_sched_yield);

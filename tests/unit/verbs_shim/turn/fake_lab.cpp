@@ -351,7 +351,9 @@ void FakeLab::await_holder(uint32_t slot) {
     ThreadSlot& s = lab_->slots[slot];
     static protocol::TurnWait turn_wait;
     const auto gave_up = [&s] { return turn_of(s) != Turn::Running; };
-    if (protocol::wait_awhile<client::turn::RawSystem>(turn_wait, gave_up)) return;
+    if (protocol::wait_awhile<client::turn::RawSystem>(turn_wait, {protocol::kShortSpin, 0}, gave_up,
+                                                       [] { return false; }))
+        return;
     int64_t next_probe = real_ns() + kProbeAfterNs;
     while (turn_of(s) == Turn::Running && real_ns() < deadline_real_ns_) {
         const uint32_t seen = lab_->server_word;
