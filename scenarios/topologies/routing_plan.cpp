@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "sim/check.hpp"
 
@@ -89,6 +91,111 @@ void measure(const SwitchGraph& graph, uint32_t root, std::vector<uint32_t>& dis
     }
 }
 
+/// Of all switches, to one leaf.
+using Distances = std::vector<uint32_t>;
+
+/// Links from every switch to `root` on paths that go down all the way.
+void measure_down(const SwitchGraph& graph, const std::vector<uint32_t>& place, uint32_t root, Distances& distance,
+                  std::vector<uint32_t>& queue) {
+    std::fill(distance.begin(), distance.end(), kNotReached);
+    distance[root] = 0;
+    queue.assign(1, root);
+    for (std::size_t head = 0; head < queue.size(); ++head) {
+        const uint32_t node = queue[head];
+        for (const SwitchEdge edge : graph.of(node)) {
+            if (place[edge.to] > place[node] || distance[edge.to] != kNotReached) continue;
+            distance[edge.to] = distance[node] + 1;
+            queue.push_back(edge.to);
+        }
+    }
+}
+
+/// Switches from the top down.
+std::vector<uint32_t> by_place(const std::vector<uint32_t>& place) {
+    std::vector<uint32_t> order(place.size());
+    for (uint32_t s = 0; s < place.size(); ++s) order[place[s]] = s;
+    return order;
+}
+
+/// The next hops of every switch to one leaf: down wherever a path goes down all the way, for who comes from above must
+/// not go up again; else up, towards the nearest switch from which one does.
+class UpDownHops {
+  public:
+    UpDownHops(const SwitchGraph& graph, std::vector<uint32_t> place)
+        : graph_(graph),
+          place_(std::move(place)),
+          order_(by_place(place_)),
+          down_(place_.size()),
+          total_(place_.size()) {}
+
+    void find(uint32_t leaf) {
+        measure_down(graph_, place_, leaf, down_, queue_);
+        for (const uint32_t s : order_) {
+            total_[s] = down_[s];
+            if (down_[s] != kNotReached) continue;
+            for (const SwitchEdge edge : graph_.of(s))
+                if (is_up(s, edge) && total_[edge.to] != kNotReached)
+                    total_[s] = std::min(total_[s], total_[edge.to] + 1);
+        }
+    }
+    [[nodiscard]] bool reaches(uint32_t s) const { return total_[s] != kNotReached; }
+    [[nodiscard]] bool is_next(uint32_t s, const SwitchEdge& edge) const {
+        if (down_[s] != kNotReached) return !is_up(s, edge) && down_[edge.to] + 1 == down_[s];
+        return is_up(s, edge) && total_[edge.to] + 1 == total_[s];
+    }
+
+  private:
+    [[nodiscard]] bool is_up(uint32_t from, const SwitchEdge& edge) const { return place_[edge.to] < place_[from]; }
+
+    const SwitchGraph& graph_;
+    std::vector<uint32_t> place_;
+    std::vector<uint32_t> order_;
+    Distances down_;
+    Distances total_;
+    std::vector<uint32_t> queue_;
+};
+
+std::vector<uint32_t> places_below(const SwitchGraph& graph, const std::vector<uint32_t>& roots) {
+    const std::size_t switches = graph.begin.size() - 1;
+    std::vector<uint32_t> rank(switches, kNotReached);
+    std::vector<uint32_t> queue = roots;
+    for (const uint32_t root : roots) rank[root] = 0;
+    for (std::size_t head = 0; head < queue.size(); ++head) {
+        for (const SwitchEdge edge : graph.of(queue[head])) {
+            if (rank[edge.to] != kNotReached) continue;
+            rank[edge.to] = rank[queue[head]] + 1;
+            queue.push_back(edge.to);
+        }
+    }
+    std::vector<uint32_t> order(switches);
+    for (uint32_t s = 0; s < switches; ++s) order[s] = s;
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) { return rank[x] < rank[y]; });
+    std::vector<uint32_t> place(switches);
+    for (uint32_t i = 0; i < switches; ++i) place[order[i]] = i;
+    return place;
+}
+
+/// With one root there is a path over it between any two switches. With several (the cores of a fat tree) it depends on
+/// the wiring; where one is missing, the first root is the only one.
+std::vector<uint32_t> find_places(const Topology& topology, const SwitchGraph& graph,
+                                  const std::vector<uint32_t>& leaves) {
+    uint32_t top = 0;
+    for (const Switch& s : topology.switches) top = std::max(top, s.level);
+    std::vector<uint32_t> roots;
+    for (uint32_t s = 0; s < topology.switches.size(); ++s)
+        if (topology.switches[s].level == top) roots.push_back(s);
+    if (top == 0) roots.resize(std::min<std::size_t>(roots.size(), 1));  // all alike: any of them
+    std::vector<uint32_t> place = places_below(graph, roots);
+    if (roots.size() <= 1) return place;
+    UpDownHops hops(graph, place);
+    for (const uint32_t to : leaves) {
+        hops.find(to);
+        const auto is_cut_off = [&](uint32_t from) { return !hops.reaches(from); };
+        if (std::ranges::any_of(leaves, is_cut_off)) return places_below(graph, {roots.front()});
+    }
+    return place;
+}
+
 /// Gives equal sets of ports the same group.
 class GroupTable {
   public:
@@ -114,7 +221,13 @@ class GroupTable {
 
 }  // namespace
 
-RoutingPlan plan_routes(const Topology& topology, const std::vector<bool>& dead_links) {
+std::vector<uint32_t> up_down_places(const Topology& topology, const std::vector<bool>& dead_links) {
+    RoutingPlan plan;
+    place_hosts(plan, topology, dead_links);
+    return find_places(topology, make_graph(topology, dead_links), plan.leaf_switches);
+}
+
+RoutingPlan plan_routes(const Topology& topology, const std::vector<bool>& dead_links, RoutingPolicy policy) {
     RoutingPlan plan;
     place_hosts(plan, topology, dead_links);
     const SwitchGraph graph = make_graph(topology, dead_links);
@@ -126,20 +239,27 @@ RoutingPlan plan_routes(const Topology& topology, const std::vector<bool>& dead_
         routes.group_of_leaf.assign(plan.leaf_switches.size(), kNoRoute);
         tables.emplace_back(routes);
     }
+    std::optional<UpDownHops> up_down;
+    if (policy == RoutingPolicy::UpDown) up_down.emplace(graph, find_places(topology, graph, plan.leaf_switches));
     std::vector<uint32_t> distance(switches);
     std::vector<uint32_t> queue;
     std::vector<uint16_t> ports;
     for (uint32_t leaf = 0; leaf < plan.leaf_switches.size(); ++leaf) {
-        measure(graph, plan.leaf_switches[leaf], distance, queue);
+        const uint32_t root = plan.leaf_switches[leaf];
+        if (up_down)
+            up_down->find(root);
+        else
+            measure(graph, root, distance, queue);
         for (uint32_t s = 0; s < switches; ++s) {
-            if (distance[s] == 0 || distance[s] == kNotReached) continue;
+            if (s == root || (up_down ? !up_down->reaches(s) : distance[s] == kNotReached)) continue;
             ports.clear();
             for (const SwitchEdge edge : graph.of(s)) {
-                if (distance[edge.to] + 1 == distance[s]) ports.push_back(edge.port);
+                if (up_down ? up_down->is_next(s, edge) : distance[edge.to] + 1 == distance[s])
+                    ports.push_back(edge.port);
             }
             plan.switches[s].group_of_leaf[leaf] = tables[s].group_of(ports);
         }
-        plan.switches[plan.leaf_switches[leaf]].group_of_leaf[leaf] = kHere;
+        plan.switches[root].group_of_leaf[leaf] = kHere;
     }
     return plan;
 }

@@ -41,8 +41,18 @@ struct RoutingPlan {
     std::vector<SwitchRoutes> switches;   ///< by switch
 };
 
-/// All shortest paths, counted in links. Switches forward, hosts do not. `dead_links[i]`: link i does not exist (may be
-/// empty). The topology must be valid and no switch may have a port number above 65533.
-[[nodiscard]] RoutingPlan plan_routes(const Topology& topology, const std::vector<bool>& dead_links = {});
+enum class RoutingPolicy : uint8_t {
+    MinHop,  ///< all shortest paths
+    UpDown,  ///< paths that never go up again once they have gone down (Autonet, 1991; OpenSM's updn): no credit loops
+};
+
+/// Paths counted in links. Switches forward, hosts do not. `dead_links[i]`: link i does not exist (may be empty). The
+/// topology must be valid, with levels for UpDown, and no switch may have a port number above 65533.
+[[nodiscard]] RoutingPlan plan_routes(const Topology& topology, const std::vector<bool>& dead_links = {},
+                                      RoutingPolicy policy = RoutingPolicy::MinHop);
+
+/// What "up" means: switches by their distance to the roots (those of the highest level, or the first of them if not
+/// all can be reached that way), then by number; a smaller place is further up. Each place occurs once.
+[[nodiscard]] std::vector<uint32_t> up_down_places(const Topology& topology, const std::vector<bool>& dead_links = {});
 
 }  // namespace simverbs::scenarios::topologies

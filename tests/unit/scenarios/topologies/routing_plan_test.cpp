@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "scenarios/topologies/clos_topologies.hpp"
 #include "scenarios/topologies/dragonfly.hpp"
@@ -101,6 +105,91 @@ TEST(RoutingPlan, DeadLinksAreNotUsed) {
     plan = plan_routes(t, dead);
     EXPECT_EQ(plan.leaf_of_host[0], kNoLeaf);
     EXPECT_EQ(plan.leaf_switches.size(), 1U);
+}
+
+/// A ring of switches with a host each.
+Topology ring(uint32_t size) {
+    Topology t;
+    for (uint32_t i = 0; i < size; ++i) {
+        t.hosts.push_back({"h" + std::to_string(i)});
+        t.switches.push_back({"s" + std::to_string(i)});
+        t.links.push_back({{{false, i}, 0}, {{true, i}, 0}, sim::BitRate::gbps(100), sim::SimTime::ns(10)});
+        t.links.push_back({{{true, i}, 1}, {{true, (i + 1) % size}, 2}, sim::BitRate::gbps(100), sim::SimTime::ns(10)});
+    }
+    return t;
+}
+
+/// From every switch every way that the tables allow leads to every leaf, and never up after it has gone down.
+void expect_up_down(const Topology& topology) {
+    const RoutingPlan plan = plan_routes(topology, {}, RoutingPolicy::UpDown);
+    const std::vector<uint32_t> place = up_down_places(topology);
+    const PortMap at = neighbours(topology);
+    for (uint32_t leaf = 0; leaf < plan.leaf_switches.size(); ++leaf) {
+        struct Visit {
+            uint32_t node;
+            bool has_gone_down;
+            std::size_t links;
+        };
+        std::vector<Visit> open;
+        for (const uint32_t from : plan.leaf_switches) open.push_back({from, false, 0});
+        std::set<std::pair<uint32_t, bool>> seen;
+        while (!open.empty()) {
+            const Visit here = open.back();
+            open.pop_back();
+            if (here.node == plan.leaf_switches[leaf] || !seen.insert({here.node, here.has_gone_down}).second) continue;
+            const auto ports = plan.switches[here.node].ports_to(leaf);
+            ASSERT_FALSE(ports.empty()) << topology.switches[here.node].name;
+            ASSERT_LT(here.links, 2 * topology.switches.size());
+            for (const uint16_t port : ports) {
+                const NodeRef next = at.at({here.node, port});
+                const bool is_down = place[next.index] > place[here.node];
+                ASSERT_TRUE(is_down || !here.has_gone_down) << topology.switches[here.node].name;
+                open.push_back({next.index, is_down || here.has_gone_down, here.links + 1});
+            }
+        }
+    }
+}
+
+TEST(UpDownRouting, NoPathGoesUpAgainOnceItHasGoneDown) {
+    Topology t;
+    ASSERT_TRUE(make_k_ary_fat_tree(t, {4, {}}).empty());
+    expect_up_down(t);
+    ASSERT_TRUE(make_leaf_spine(t, {4, 3, 2, 2, {}, {}}).empty());
+    expect_up_down(t);
+    ASSERT_TRUE(make_dragonfly(t, {4, 2, 2, 5, {}, {}, {}}).empty());
+    expect_up_down(t);
+    ASSERT_TRUE(make_parking_lot(t, {6, 1, {}, {}}).empty());
+    expect_up_down(t);
+    ASSERT_TRUE(make_rail_optimised(t, {8, 4, 3, 2, 1, {}, {}}).empty());
+    expect_up_down(t);
+    for (uint32_t size = 3; size < 9; ++size) expect_up_down(ring(size));
+}
+
+TEST(UpDownRouting, InAFatTreeAllShortestPathsAreUpDown) {
+    Topology t;
+    ASSERT_TRUE(make_k_ary_fat_tree(t, {4, {}}).empty());
+    const RoutingPlan shortest = plan_routes(t);
+    const RoutingPlan up_down = plan_routes(t, {}, RoutingPolicy::UpDown);
+    for (uint32_t s = 0; s < t.switches.size(); ++s) {
+        if (t.switches[s].tier != SwitchTier::Leaf) continue;  // others never see a packet for another core's pod
+        for (uint32_t leaf = 0; leaf < shortest.leaf_switches.size(); ++leaf)
+            EXPECT_TRUE(std::ranges::equal(shortest.switches[s].ports_to(leaf), up_down.switches[s].ports_to(leaf)));
+    }
+}
+
+TEST(UpDownRouting, WhereTheRootsDoNotReachEverythingTheFirstIsTheOnlyOne) {
+    // Two trees, joined at the bottom: a path from one to the other would go down, along, and up to the other's root.
+    Topology t = ring(4);
+    t.switches[0].level = t.switches[2].level = 1;
+    expect_up_down(t);
+}
+
+TEST(UpDownRouting, ARingLosesTheLinkThatWouldCloseTheCircle) {
+    const Topology t = ring(5);
+    const RoutingPlan plan = plan_routes(t, {}, RoutingPolicy::UpDown);
+    EXPECT_EQ(up_down_places(t), (std::vector<uint32_t>{0, 1, 3, 4, 2}));
+    EXPECT_EQ(plan.switches[2].ports_to(4)[0], 2U) << "s2 reaches s4 over s1 and s0, not over s3";
+    EXPECT_EQ(plan.switches[2].ports_to(3)[0], 1U) << "s3 lies right below s2";
 }
 
 TEST(RoutingPlan, TwoHostsWithoutASwitchHaveNoLeaf) {
