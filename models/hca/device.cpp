@@ -141,6 +141,10 @@ void Hca::attach_port(uint8_t number, const link::PortWiring& wiring) {
     Port& port = *device_->ports.at(number - 1);
     port.egress = wiring.egress;
     port.ingress = wiring.ingress;
+    if (wiring.control.in != nullptr) {
+        port.gate = std::make_unique<FlowGate>();
+        port.gate->control = link::FlowControlEnd(wiring, port.config->vl_buffer);
+    }
     if (wiring.ingress.pool != nullptr) device_->pool = wiring.ingress.pool;
 }
 
