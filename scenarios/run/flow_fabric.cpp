@@ -120,7 +120,8 @@ std::vector<std::string> FlowFabric::problems_with(const topologies::Topology& t
     if (config.layer == link::LinkLayer::InfiniBand && config.nics.vl_buffer > link::kMaxCredits * link::kCreditBytes)
         problems.push_back(fmt::format("a vl_buffer of {} bytes is more than credits can express: at most {}",
                                        config.nics.vl_buffer, link::kMaxCredits * link::kCreditBytes));
-    if (config.layer == link::LinkLayer::InfiniBand && config.nics.vl_buffer < full_packet_bytes(config))
+    if (config.layer == link::LinkLayer::InfiniBand && config.nics.vl_buffer != 0 &&
+        config.nics.vl_buffer < full_packet_bytes(config))
         problems.push_back(fmt::format("a vl_buffer of {} bytes has no room for a packet of {}", config.nics.vl_buffer,
                                        full_packet_bytes(config)));
     for (uint32_t i = 0; i < topology.switches.size() && problems.empty(); ++i) {

@@ -140,8 +140,8 @@ void execute_checked(Job& job) {
     const bool has_programs = !spec.programs.empty();
     scenarios::DiagnosticSink sink;
     const auto began = std::chrono::steady_clock::now();
+    std::unique_ptr<ProgramsOfScenario> programs;  // outlives the fabric, which has its memory
     auto built = scenarios::run::plan_scenario(spec, sink);
-    std::unique_ptr<ProgramsOfScenario> programs;
     if (built && has_programs) {
         const ProgramRunOptions options{.pcap_folder = (job.folder / "pcap").string()};
         programs = std::make_unique<ProgramsOfScenario>(spec, *built, options, sink);
@@ -168,8 +168,8 @@ void execute_checked(Job& job) {
         done = programs->finish();
         add_programs(done, job);
     }
-    programs.reset();
     built.reset();
+    programs.reset();
     const auto judged = scenarios::expect::evaluate(spec.expectations, job.result);
     job.verdicts.insert(job.verdicts.end(), judged.begin(), judged.end());
     job.write_errors = scenarios::output::write_run_folder(job.folder, job.result, job.verdicts, spec.outputs).errors;

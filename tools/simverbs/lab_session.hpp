@@ -37,7 +37,7 @@ class LabSession {
   public:
     /// A lab of adapters alone. Throws UserError (wrong parameters, capture folder) or std::runtime_error.
     LabSession(const scenarios::LabSpec& spec, const LabRequest& request, server::LabObserver& observer);
-    /// The programs' part of a scenario, whose fabric is made: `built` must outlive this. Captures are those of the
+    /// The programs' part of a scenario, whose fabric is made; it must be gone before this. Captures are those of the
     /// scenario, in the request's folder.
     LabSession(const scenarios::ScenarioSpec& spec, scenarios::run::BuiltScenario& built, const LabRequest& request,
                server::LabObserver& observer);
