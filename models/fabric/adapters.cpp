@@ -26,6 +26,7 @@ void Adapters::make(std::vector<NicSpec> nics, uint64_t seed, sim::Engine& engin
         c.node_guid = nic.node_guid;
         c.ports = std::move(nic.ports);
         c.neighbours = &neighbours_;
+        c.congestion = std::move(nic.congestion);
         c.seed = seed;
         ports_.emplace_back(c.ports.size());
         nics_.push_back(std::make_unique<hca::Hca>(c, nic.sink, mover_.get()));

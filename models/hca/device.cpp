@@ -104,6 +104,7 @@ Qp& Device::new_qp(QpType type) {
     qp->ack_timer = timer(QpTimer::Ack);
     qp->rnr_timer = timer(QpTimer::Rnr);
     qp->pace_timer = timer(QpTimer::Pace);
+    qp->cnp_timer = timer(QpTimer::Cnp);
     qp->resources.resize(1);
     qps.push_back(std::move(qp));
     return *qps.back();

@@ -89,6 +89,15 @@ class Device {
     /// UC, UD: a message has left the adapter.
     void on_unreliable_sent(Qp& qp, uint32_t message, sim::SimTime now);
 
+    // ---- congestion control: rc/rc_congestion.cpp
+    /// null: the QP has none.
+    QpCongestion* congestion_of(Qp& qp);
+    void update_rate(QpCongestion& c, sim::SimTime now);
+    void on_cnp(Qp& qp, sim::SimTime now);
+    /// A request came marked.
+    void on_mark(Qp& qp, sim::SimTime now);
+    void send_cnp(Qp& qp, sim::SimTime now);
+
     // ---- packets: transport/packet_building.cpp
     [[nodiscard]] wire::Packet packet_for(const Qp& qp, const Path& path, uint8_t opcode, wire::Psn psn);
     /// The side record of a packet, made if it has none.

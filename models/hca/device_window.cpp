@@ -177,6 +177,9 @@ void Device::on_timer(uint64_t tag, sim::SimTime now) {
         case QpTimer::Pace:
             if (qp.sends()) make_requester_ready(qp, now);
             return;
+        case QpTimer::Cnp:
+            if (qp.congestion != nullptr && qp.receives()) send_cnp(qp, now);
+            return;
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "models/hca/device_profile.hpp"
 #include "models/hca/neighbour_table.hpp"
+#include "models/hca/qp/qp_congestion.hpp"
 #include "models/hca/verbs_types.hpp"
 #include "models/wire/mac_address.hpp"
 #include "models/wire/packet.hpp"
@@ -42,6 +43,7 @@ struct HcaConfig {
     uint64_t node_guid = 0;
     std::vector<HcaPortConfig> ports;  ///< port number 1 is ports[0]
     NeighbourTable* neighbours = nullptr;
+    CongestionConfig congestion;
     uint64_t seed = 1;
 };
 

@@ -53,13 +53,13 @@ struct RxEntry {
     wire::Packet packet;
 };
 
-/// What a port of a link with flow control has beside its queues: packets whose priority may not send lie aside, so that
-/// the others pass them.
+/// What a port of a link with flow control has beside its queues: packets whose priority may not send lie aside, so
+/// that the others pass them.
 struct FlowGate {
     static constexpr uint32_t kPriorities = 16;
 
     link::FlowControlEnd control;
-    sim::SimTime opened;  ///< when a priority was last let go
+    sim::SimTime opened;                    ///< when a priority was last let go
     uint32_t held_acks = 0, held_data = 0;  ///< priorities with packets aside
     std::array<Fifo<TxEntry>, kPriorities> acks;
     std::array<Fifo<TxEntry>, kPriorities> data;

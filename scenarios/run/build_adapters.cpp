@@ -58,8 +58,7 @@ class AdapterMaker {
         std::vector<bool> has_programs(count, false);
         for (const uint32_t host : built_.of_programs) has_programs[host] = true;
         for (uint32_t i = 0; i < count; ++i) {
-            const HostSpec host =
-                is_fabric ? fabric_host(spec_, topology_.topology.hosts[i].name) : spec_.lab.hosts[i];
+            const HostSpec host = is_fabric ? fabric_host(spec_, topology_.topology.hosts[i].name) : spec_.lab.hosts[i];
             ProgramHost to{host.name, host_address(host, i), {}};
             if (has_programs[i]) add_adapters_of(host, i, to);
             built_.hosts.push_back(std::move(to));
@@ -76,8 +75,8 @@ class AdapterMaker {
         first_adapter_.resize(index + 1);
         first_adapter_[index] = static_cast<uint32_t>(built_.adapters.size());
         for (size_t n = 0; n < nics.size(); ++n) {
-            to.nics.push_back({host.nics[n].device, addresses.netdevs[n],
-                               static_cast<uint32_t>(built_.adapters.size()), host.nics[n].ports});
+            to.nics.push_back({host.nics[n].device, addresses.netdevs[n], static_cast<uint32_t>(built_.adapters.size()),
+                               host.nics[n].ports});
             built_.adapters.push_back({std::move(nics[n]), {}});
         }
     }

@@ -237,7 +237,8 @@ std::vector<CapturedPort> captured_ports(const ScenarioSpec& spec, const BuiltTo
         }
         if (!found)
             sink.add(place.position, place.path, fmt::format("the packets of '{}' cannot be captured", place.text),
-                     "a host that runs programs, or a port of its NICs", "flows have no bytes that a capture could show");
+                     "a host that runs programs, or a port of its NICs",
+                     "flows have no bytes that a capture could show");
     }
     return out;
 }
@@ -280,8 +281,8 @@ void make_fabric(BuiltScenario& built, const ProgramSide& programs) {
         for (uint32_t n = 0; n < host.nics.size(); ++n)
             built.config.adapters[host.nics[n].adapter].nic.sink = programs.sink(h, n);
     }
-    built.fabric = std::make_unique<FlowFabric>(built.topology.topology, std::move(built.plan), built.config,
-                                                programs.memory);
+    built.fabric =
+        std::make_unique<FlowFabric>(built.topology.topology, std::move(built.plan), built.config, programs.memory);
 }
 
 std::optional<BuiltScenario> build_scenario(const ScenarioSpec& spec, DiagnosticSink& sink) {

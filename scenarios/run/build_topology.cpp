@@ -161,8 +161,7 @@ void take_lab(const LabSpec& lab, BuiltTopology& built) {
                 one.server = static_cast<uint32_t>(h);
                 one.rail = static_cast<uint32_t>(n);
                 to.hosts.push_back(std::move(one));
-                built.host_ports.push_back(
-                    {static_cast<uint32_t>(h), static_cast<uint32_t>(n), p, &host.nics[n]});
+                built.host_ports.push_back({static_cast<uint32_t>(h), static_cast<uint32_t>(n), p, &host.nics[n]});
             }
         }
     }
@@ -180,7 +179,8 @@ void take_lab(const LabSpec& lab, BuiltTopology& built) {
         link.b = end_of(l.b);
         link.rate = l.rate.value_or(rate);
         link.delay = delay_of(l);
-        for (const FaultSpec& fault : l.faults) built.own_faults.push_back({static_cast<uint32_t>(to.links.size()), &fault});
+        for (const FaultSpec& fault : l.faults)
+            built.own_faults.push_back({static_cast<uint32_t>(to.links.size()), &fault});
         to.links.push_back(link);
     }
     built.port_offset = 0;
@@ -213,7 +213,8 @@ void adjust_links(const TopologySpec& t, BuiltTopology& built, DiagnosticSink& s
         topologies::Link& to = built.topology.links[link->link];
         if (a.properties.rate) to.rate = *a.properties.rate;
         to.delay = delay_of(a.properties);
-        for (const FaultSpec& fault : a.properties.faults) built.own_faults.push_back({link->link, &fault, link->is_turned});
+        for (const FaultSpec& fault : a.properties.faults)
+            built.own_faults.push_back({link->link, &fault, link->is_turned});
     }
 }
 

@@ -16,9 +16,9 @@ namespace simverbs::scenarios::run {
 
 /// What a host of a topology is: one port of a NIC of a host of the scenario.
 struct HostPort {
-    uint32_t host = 0;             ///< number among the scenario's hosts
-    uint32_t nic = 0;              ///< number in that host
-    int port = 1;                  ///< from 1
+    uint32_t host = 0;              ///< number among the scenario's hosts
+    uint32_t nic = 0;               ///< number in that host
+    int port = 1;                   ///< from 1
     const NicSpec* spec = nullptr;  ///< what the NIC is like; null if the scenario does not say
 };
 

@@ -86,10 +86,11 @@ class WorkloadMaker {
                 if (host >= has_adapter_.size() || !has_adapter_[host] || std::ranges::find(told, host) != told.end())
                     continue;
                 told.push_back(host);
-                sink_.add(w_.position, w_.path,
-                          fmt::format("'{}' runs programs and cannot have flows too", topology_.topology.hosts[host].name),
-                          "another host for the flows, or for the programs",
-                          "where a workload says 'all', hosts of programs are left out");
+                sink_.add(
+                    w_.position, w_.path,
+                    fmt::format("'{}' runs programs and cannot have flows too", topology_.topology.hosts[host].name),
+                    "another host for the flows, or for the programs",
+                    "where a workload says 'all', hosts of programs are left out");
             }
         }
     }

@@ -77,7 +77,8 @@ sim::EngineConfig engine_config(const topologies::Topology& topology, const Flow
         return SimTime::zero();
     };
     for (const topologies::Link& l : topology.links)
-        for (const topologies::LinkEnd& end : {l.a, l.b}) engine.window = std::min(engine.window, l.delay + inside(end));
+        for (const topologies::LinkEnd& end : {l.a, l.b})
+            engine.window = std::min(engine.window, l.delay + inside(end));
     engine.window = std::max(engine.window, SimTime::zero());
     return engine;
 }
@@ -205,6 +206,10 @@ void FlowFabric::make_adapters() {
     std::vector<fabric::NicSpec> nics;
     for (const FabricAdapter& adapter : config_.adapters) {
         nics.push_back(adapter.nic);
+        if (hca::CongestionConfig::is_understood(*config_.cc)) {
+            nics.back().congestion = {config_.cc, config_.nics.cnp_priority,
+                                      [this](wire::LeafId from, wire::LeafId to) { return facts(from, to); }};
+        }
         for (size_t p = 0; p < adapter.hosts.size(); ++p) {
             const flow::HostIndex host = adapter.hosts[p];
             SIM_CHECK(flows_->leaving(host).empty() && flows_->arriving(host).empty(), host);

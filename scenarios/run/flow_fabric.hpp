@@ -32,7 +32,8 @@ struct FabricFault {
 
 /// An adapter for programs, instead of FlowNics.
 struct FabricAdapter {
-    /// What it is like; leaves, link rates and VL buffers of its ports are filled in. Its profile must outlive the fabric.
+    /// What it is like; leaves, link rates and VL buffers of its ports are filled in. Its profile must outlive the
+    /// fabric.
     fabric::NicSpec nic;
     std::vector<flow::HostIndex> hosts;  ///< of the topology: one for each of its ports
 };

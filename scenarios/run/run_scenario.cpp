@@ -192,6 +192,9 @@ RunResult describe(const ScenarioSpec& spec, const BuiltScenario& built) {
     result.measure_from = spec.run.measure_from;
     result.measure_until = spec.run.measure_until;
     result.groups = built.groups;
+    if (!spec.programs.empty() && spec.cc.algorithm != "none" && !hca::CongestionConfig::is_understood(*built.cc))
+        result.warnings.push_back("programs' queue pairs have no congestion control with '" + spec.cc.algorithm +
+                                  "': adapters understand only what CNPs tell, as with dcqcn");
     describe_parts(spec, built, result);
     return result;
 }

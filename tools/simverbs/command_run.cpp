@@ -115,11 +115,15 @@ std::string programs_summary(const Job& job, const ProgramRun& done) {
     const bool passed = scenarios::expect::all_passed(job.verdicts);
     const std::string name = spec.run_name.empty() ? spec.lab.name : fmt::format("{} {}", spec.lab.name, spec.run_name);
     const size_t count = done.programs.size();
-    std::string out = fmt::format("{} {}: {} program{} in {:.3f} us of simulated time\n", passed ? "passed" : "FAILED",
-                                  name, count, count == 1 ? "" : "s",
-                                  static_cast<double>(done.simulated_time.in_ps()) * 1e-6);
+    std::string out =
+        fmt::format("{} {}: {} program{} in {:.3f} us of simulated time\n", passed ? "passed" : "FAILED", name, count,
+                    count == 1 ? "" : "s", static_cast<double>(done.simulated_time.in_ps()) * 1e-6);
     out += failure_text(done);
-    if (spec.workloads.empty()) return out + failed_expectations(job);
+    if (spec.workloads.empty()) {
+        out += failed_expectations(job);
+        for (const std::string& note : job.result.warnings) out += fmt::format("  note: {}\n", note);
+        return out;
+    }
     return out + scenarios::output::summary_text(job.result, job.verdicts);
 }
 
@@ -173,8 +177,8 @@ void execute_checked(Job& job) {
     const auto judged = scenarios::expect::evaluate(spec.expectations, job.result);
     job.verdicts.insert(job.verdicts.end(), judged.begin(), judged.end());
     job.write_errors = scenarios::output::write_run_folder(job.folder, job.result, job.verdicts, spec.outputs).errors;
-    job.summary = has_programs ? programs_summary(job, done)
-                               : scenarios::output::summary_text(job.result, job.verdicts);
+    job.summary =
+        has_programs ? programs_summary(job, done) : scenarios::output::summary_text(job.result, job.verdicts);
     job.code = code_of(job, done);
 }
 
@@ -199,8 +203,7 @@ scenarios::report::ReportRun for_report(const Job& job) {
 void write_report(const fs::path& folder, std::span<Job> jobs, std::vector<std::string>& errors) {
     std::vector<scenarios::report::ReportRun> runs;
     for (const Job& job : jobs)
-        if (job.problems.empty() && job.spec->outputs.report)
-            runs.push_back(for_report(job));
+        if (job.problems.empty() && job.spec->outputs.report) runs.push_back(for_report(job));
     if (runs.empty()) return;
     if (std::string error =
             scenarios::output::write_file(folder / "report.html", scenarios::report::render_report(runs));

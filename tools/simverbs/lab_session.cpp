@@ -194,8 +194,8 @@ LabSession::LabSession(const scenarios::ScenarioSpec& spec, scenarios::run::Buil
     }
     parts_->lab = std::make_unique<server::Lab>(config, observer);
     server::Lab& lab = *parts_->lab;
-    scenarios::run::make_fabric(
-        built, {&lab.memory(), [&lab](uint32_t host, uint32_t nic) { return &lab.sink(host, nic); }});
+    scenarios::run::make_fabric(built,
+                                {&lab.memory(), [&lab](uint32_t host, uint32_t nic) { return &lab.sink(host, nic); }});
     parts_->adapters = &built.fabric->adapters();
     for (const scenarios::run::CapturedPort& port : built.captures)
         parts_->capture(request.pcap_folder, port.host, port.device, port.adapter, port.port);

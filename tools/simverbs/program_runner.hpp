@@ -28,7 +28,8 @@ class ProgramRunner final : public server::LabObserver, public server::LabOwner 
     ProgramRunner(const scenarios::ScenarioSpec& spec, const std::vector<uint32_t>& hosts,
                   std::vector<ProgramCommand> commands, const ProgramRunOptions& options);
 
-    /// Runs all programs to their end; they are gone then, whatever happens. Fills their outcomes but for the judgement.
+    /// Runs all programs to their end; they are gone then, whatever happens. Fills their outcomes but for the
+    /// judgement.
     void run(LabSession& session, ProgramRun& result);
 
     // server::LabObserver

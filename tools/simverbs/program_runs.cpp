@@ -109,8 +109,7 @@ ProgramsOfScenario::ProgramsOfScenario(const ScenarioSpec& spec, scenarios::run:
     : parts_(new Parts{spec, nullptr, nullptr, {}}) {
     std::vector<ProgramCommand> commands = parse_commands(spec, sink);
     if (!sink.empty()) return;
-    parts_->runner =
-        std::make_unique<ProgramRunner>(spec, built.adapters.of_programs, std::move(commands), options);
+    parts_->runner = std::make_unique<ProgramRunner>(spec, built.adapters.of_programs, std::move(commands), options);
     LabRequest request;
     request.pcap_folder = options.pcap_folder;
     request.explain = options.explain;
@@ -144,7 +143,6 @@ std::string failure_text(const ProgramRun& run) {
         if (!p.problem.empty() && !p.output.empty())
             out += fmt::format("  last of '{}':\n{}", p.name, last_lines(p.output));
     }
-    for (const std::string& note : run.notes) out += fmt::format("  note: {}\n", note);
     return out;
 }
 

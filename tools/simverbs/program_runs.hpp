@@ -63,8 +63,9 @@ struct ProgramRun {
 /// one at a time.
 class ProgramsOfScenario {
   public:
-    /// Makes the fabric of `built`, which must be there while anything runs and be gone before this: its payload lies in
-    /// the programs' memory. `spec` must outlive this. Mistakes in commands go to `sink`; nothing has been made then. Throws UserError (capture folder) or std::runtime_error.
+    /// Makes the fabric of `built`, which must be there while anything runs and be gone before this: its payload lies
+    /// in the programs' memory. `spec` must outlive this. Mistakes in commands go to `sink`; nothing has been made
+    /// then. Throws UserError (capture folder) or std::runtime_error.
     ProgramsOfScenario(const scenarios::ScenarioSpec& spec, scenarios::run::BuiltScenario& built,
                        const ProgramRunOptions& options, scenarios::DiagnosticSink& sink);
     ~ProgramsOfScenario();

@@ -60,6 +60,7 @@ void Device::deliver(Port& port, Qp& qp, const wire::Packet& packet, const wire:
             if (info.is_response) {
                 if (qp.sends()) RcRequester(*this, qp).on_response(packet, info, now);
             } else if (qp.receives()) {
+                if ((packet.flags & wire::kFecn) != 0 && config.congestion.algorithm != nullptr) on_mark(qp, now);
                 RcResponder(*this, qp).on_request(packet, info, now);
             }
             return;
@@ -71,6 +72,7 @@ void Device::deliver(Port& port, Qp& qp, const wire::Packet& packet, const wire:
             return;
         case wire::Transport::Cnp:
             ++port.hw.rp_cnp_handled;
+            on_cnp(qp, now);
             return;
         case wire::Transport::Xrc:
             return;

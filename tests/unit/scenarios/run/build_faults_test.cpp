@@ -137,7 +137,8 @@ TEST(AddressedFaults, WhatALabCannotDoIsSaidAllAtOnce) {
 }
 
 TEST(LinksOwnFaults, AreThoseOfTheirCables) {
-    const Placed p = place("topology: single_switch\nlinks: [{a: h1, b: sw0, faults: {drop_every: 7, direction: a_to_b}}]\n");
+    const Placed p =
+        place("topology: single_switch\nlinks: [{a: h1, b: sw0, faults: {drop_every: 7, direction: a_to_b}}]\n");
     EXPECT_EQ(p.problems, "");
     EXPECT_EQ(up(p, 0) + down(p, 0) + down(p, 1), 0U);
     ASSERT_EQ(up(p, 1), 1U);

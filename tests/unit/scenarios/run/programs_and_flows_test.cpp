@@ -111,8 +111,8 @@ std::string programs_on(const std::vector<std::string>& hosts) {
     return out;
 }
 
-const std::string kFive = "hosts: 5\nnic: ideal\nlink: {rate: 100 Gb/s, delay: 100 ns}\n" +
-                          programs_on({"h0", "h1", "h2", "h3", "h4"});
+const std::string kFive =
+    "hosts: 5\nnic: ideal\nlink: {rate: 100 Gb/s, delay: 100 ns}\n" + programs_on({"h0", "h1", "h2", "h3", "h4"});
 
 TEST(AdaptersInFabrics, ThatArePausedLoseNothing) {
     Built b = build(kFive + "switch: {buffer: 1 MB, pfc: {priorities: 3}}\n");
@@ -154,8 +154,9 @@ TEST(AdaptersInFabrics, APausedPriorityDoesNotHoldUpAnother) {
 }
 
 TEST(AdaptersInFabrics, CountCreditsOnInfiniBand) {
-    Built b = build("hosts: 5\nnic: {profile: ideal, link_layer: InfiniBand}\nlink: {rate: 100 Gb/s, delay: 100 ns}\n" +
-                    programs_on({"h0", "h1", "h2", "h4"}) + "workloads: [{kind: incast, senders: [h3], receiver: h3}]\n");
+    Built b =
+        build("hosts: 5\nnic: {profile: ideal, link_layer: InfiniBand}\nlink: {rate: 100 Gb/s, delay: 100 ns}\n" +
+              programs_on({"h0", "h1", "h2", "h4"}) + "workloads: [{kind: incast, senders: [h3], receiver: h3}]\n");
     EXPECT_NE(b.problems, "");  // a host does not send to itself
     b = build("hosts: 6\nnic: {profile: ideal, link_layer: InfiniBand}\nlink: {rate: 100 Gb/s, delay: 100 ns}\n" +
               programs_on({"h0", "h1", "h2", "h4"}) +
@@ -172,14 +173,10 @@ TEST(AdaptersInFabrics, CountCreditsOnInfiniBand) {
 
 TEST(AdaptersInFabrics, EveryGeneratorHasRoomForThem) {
     const std::pair<const char*, const char*> topologies[] = {
-        {"{kind: back_to_back}", "h1"},
-        {"{kind: dumbbell, left_hosts: 2, right_hosts: 2}", "h3"},
-        {"{kind: parking_lot}", "h2"},
-        {"{kind: leaf_spine}", "h15"},
-        {"{kind: fat_tree, k: 4}", "h15"},
-        {"{kind: hpcc_320}", "h319"},
-        {"{kind: rail_optimised}", "h63"},
-        {"{kind: dragonfly}", "h71"},
+        {"{kind: back_to_back}", "h1"},    {"{kind: dumbbell, left_hosts: 2, right_hosts: 2}", "h3"},
+        {"{kind: parking_lot}", "h2"},     {"{kind: leaf_spine}", "h15"},
+        {"{kind: fat_tree, k: 4}", "h15"}, {"{kind: hpcc_320}", "h319"},
+        {"{kind: rail_optimised}", "h63"}, {"{kind: dragonfly}", "h71"},
     };
     for (const char* layer : {"Ethernet", "InfiniBand"}) {
         for (const auto& [topology, far] : topologies) {
@@ -223,12 +220,14 @@ TEST(FlowsBesidePrograms, AllHostsAreThoseWithoutPrograms) {
 }
 
 TEST(FlowsBesidePrograms, AtAHostOfProgramsAreRefusedOnceForEachHost) {
-    const Built b = build("hosts: 4\nnic: ideal\n" + programs_on({"h0"}) +
-                          "workloads:\n"
-                          "  - {name: w, kind: flows, flows: [{src: h0, dst: h1, bytes: 1 B}, {src: h2, dst: h0, bytes: 1 B}]}\n");
-    EXPECT_EQ(b.problems,
-              "s.yaml:7:5: workloads[0]: 'h0' runs programs and cannot have flows too; expected another host for the flows, "
-              "or for the programs; where a workload says 'all', hosts of programs are left out\n");
+    const Built b =
+        build("hosts: 4\nnic: ideal\n" + programs_on({"h0"}) +
+              "workloads:\n"
+              "  - {name: w, kind: flows, flows: [{src: h0, dst: h1, bytes: 1 B}, {src: h2, dst: h0, bytes: 1 B}]}\n");
+    EXPECT_EQ(
+        b.problems,
+        "s.yaml:7:5: workloads[0]: 'h0' runs programs and cannot have flows too; expected another host for the flows, "
+        "or for the programs; where a workload says 'all', hosts of programs are left out\n");
 }
 
 TEST(Captures, AreOfPortsOfPrograms) {
@@ -239,7 +238,8 @@ TEST(Captures, AreOfPortsOfPrograms) {
     EXPECT_EQ(b.scenario->captures[1].host, "h1");
     EXPECT_EQ(b.scenario->captures[1].device, "simverbs0");
     b = build(head + "outputs: {pcap: [h2, sw0/1]}\n");
-    EXPECT_NE(b.problems.find("outputs.pcap[0]: the packets of 'h2' cannot be captured"), std::string::npos) << b.problems;
+    EXPECT_NE(b.problems.find("outputs.pcap[0]: the packets of 'h2' cannot be captured"), std::string::npos)
+        << b.problems;
     EXPECT_NE(b.problems.find("outputs.pcap[1]: the packets of 'sw0/1' cannot be captured"), std::string::npos);
 }
 
