@@ -94,8 +94,8 @@ struct Qp {
     std::vector<ResponseResource> replays;            ///< answers to duplicates, oldest first
     sim::Timer ack_timer, rnr_timer, pace_timer, cnp_timer;
     std::unique_ptr<QpCongestion> congestion;  ///< once it has sent or been marked, where the adapter has an algorithm
-    std::unique_ptr<VerbsQp> verbs;  ///< null for flows
-    WorkSource* source = nullptr;    ///< null for verbs QPs
+    std::unique_ptr<VerbsQp> verbs;            ///< null for flows
+    WorkSource* source = nullptr;              ///< null for verbs QPs
 
     [[nodiscard]] Message& message(uint32_t number) noexcept { return messages[number & message_mask]; }
     [[nodiscard]] bool responses_waiting() const noexcept {

@@ -68,8 +68,7 @@ void Device::on_mark(Qp& qp, sim::SimTime now) {
     QpCongestion* const c = congestion_of(qp);
     if (c == nullptr || qp.cnp_timer.pending()) return;
     const cc::Needs needs = config.congestion.algorithm->needs();
-    const sim::SimTime allowed =
-        c->last_cnp == sim::SimTime::max() ? now : c->last_cnp + needs.min_time_between_cnps;
+    const sim::SimTime allowed = c->last_cnp == sim::SimTime::max() ? now : c->last_cnp + needs.min_time_between_cnps;
     if (allowed <= now)
         send_cnp(qp, now);
     else if (needs.late_cnps)

@@ -192,6 +192,81 @@ TEST(AdaptersInFabrics, EveryGeneratorHasRoomForThem) {
     }
 }
 
+uint64_t counter(hca::Hca& hca, std::string_view name) {
+    for (const hca::NamedCounter& c : hca.hw_counters(1))
+        if (c.name == name) return c.value;
+    ADD_FAILURE() << name;
+    return 0;
+}
+
+const std::string kIncastSwitch =
+    "switch: {buffer: 2 MB, pfc: {priorities: 3}, ecn: {kmin: 50 KB, kmax: 200 KB, pmax: 10 %}}\n";
+
+TEST(CongestionControlOfAdapters, AnswersMarksWithCnpsAndSlowsSendersDownAsFlowsAre) {
+    struct Seen {
+        uint64_t pauses, bytes;  ///< from 10 ms to 20 ms
+    };
+    const auto adapters = [](const std::string& cc) {
+        Built b = build(kFive + kIncastSwitch + "cc: " + cc + "\n");
+        EXPECT_EQ(b.problems, "");
+        for (const char* from : {"h0", "h1", "h2"}) b.send(from, "h4", 1000000, 65536, 3);
+        b.fabric().engine().run_until(SimTime::ms(10));
+        const Seen early{b.counts("h0").pauses_received, b.counts("h4").rx_bytes};
+        b.fabric().engine().run_until(SimTime::ms(20));
+        EXPECT_EQ(b.drops(), 0U);
+        EXPECT_EQ(counter(b.adapter("h4"), "np_cnp_sent") > 0, cc != "none");
+        EXPECT_EQ(counter(b.adapter("h0"), "rp_cnp_handled") > 0, cc != "none");
+        EXPECT_GT(counter(b.adapter("h4"), "np_ecn_marked_roce_packets"), 0U);
+        return Seen{b.counts("h0").pauses_received - early.pauses, b.counts("h4").rx_bytes - early.bytes};
+    };
+    const auto flows = [] {
+        Built b = build("hosts: 5\nnic: ideal\nlink: {rate: 100 Gb/s, delay: 100 ns}\n" + kIncastSwitch +
+                        "cc: dcqcn\nworkloads: [{kind: incast, senders: [h0, h1, h2], receiver: h4, bytes: 1 GB}]\n");
+        EXPECT_EQ(b.problems, "");
+        b.fabric().engine().run_until(SimTime::ms(10));
+        const uint64_t early = b.fabric().nic(4).counters().rx_bytes;
+        b.fabric().engine().run_until(SimTime::ms(20));
+        return static_cast<double>(b.fabric().nic(4).counters().rx_bytes - early);
+    };
+    const Seen without = adapters("none");
+    const Seen with = adapters("dcqcn");
+    EXPECT_GT(without.pauses, 100U);
+    EXPECT_LT(with.pauses, without.pauses / 20);
+    const double of_flows = flows();
+    EXPECT_GT(static_cast<double>(with.bytes), 0.85 * of_flows);
+    EXPECT_LT(static_cast<double>(with.bytes), 1.15 * of_flows);
+}
+
+TEST(CongestionControlOfAdapters, SharesABottleneckWithFlowsOfTheSameAlgorithm) {
+    Built b = build(
+        "topology: {kind: dumbbell}\nnic: ideal\nlink: {rate: 100 Gb/s, delay: 1 us}\n"
+        "switch: {buffer: 4 MB, pfc: {priorities: 3}}\ncc: dcqcn\n" +
+        programs_on({"h0", "h2"}) + "workloads: [{name: w, kind: flows, flows: [{src: h1, dst: h3, bytes: 10 GB}]}]\n");
+    ASSERT_EQ(b.problems, "");
+    b.send("h0", "h2", 1000000, 65536, 3);
+    b.fabric().engine().run_until(SimTime::ms(100));
+    const uint64_t of_program = b.counts("h2").rx_bytes;
+    const auto of_flow = static_cast<uint64_t>(b.fabric().bytes_received(0));
+    b.fabric().engine().run_until(SimTime::ms(200));
+    const auto program = static_cast<double>(b.counts("h2").rx_bytes - of_program);
+    const auto flow = static_cast<double>(static_cast<uint64_t>(b.fabric().bytes_received(0)) - of_flow);
+    EXPECT_GT(program + flow, 0.85 * 1.25e9);  // 100 Gb/s for 100 ms
+    EXPECT_GT(program / (program + flow), 0.4);
+    EXPECT_LT(program / (program + flow), 0.6);
+}
+
+TEST(CongestionControlOfAdapters, ThatNeedsMoreThanCnpsIsLeftOutAndSaid) {
+    Built b = build(kFive + "cc: hpcc\n");
+    ASSERT_EQ(b.problems, "");
+    const RunResult result = describe(b.specs.front(), *b.scenario);
+    ASSERT_EQ(result.warnings.size(), 1U);
+    EXPECT_NE(result.warnings[0].find("no congestion control with 'hpcc'"), std::string::npos);
+    // INT is in the flows' packets alone, whose records the adapters' packets share a pool with.
+    const Messages& sent = b.send("h0", "h4", 100, 65536, 3);
+    b.fabric().engine().run_until(SimTime::ms(20));
+    EXPECT_EQ(sent.succeeded, 100U);
+}
+
 TEST(HostsOfPrograms, HaveTheAddressesOfTheirNumbers) {
     Built b = build("topology: {kind: fat_tree, k: 4}\nnic: cx7-400g\n" + programs_on({"h0", "h15"}));
     ASSERT_EQ(b.problems, "");
