@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/fabric/capture.hpp"
+#include "models/fabric/adapters.hpp"
 #include "models/fabric/fabric_spec.hpp"
 #include "models/hca/hca.hpp"
 #include "models/hca/neighbour_table.hpp"
@@ -30,50 +30,29 @@ class Fabric {
     ~Fabric();
 
     [[nodiscard]] sim::Engine& engine() noexcept { return engine_; }
-    [[nodiscard]] hca::Hca& nic(size_t index) noexcept { return *nics_.at(index); }
-    [[nodiscard]] size_t nic_count() const noexcept { return nics_.size(); }
+    [[nodiscard]] hca::Hca& nic(size_t index) noexcept { return adapters_.nic(index); }
+    [[nodiscard]] size_t nic_count() const noexcept { return adapters_.size(); }
     [[nodiscard]] Switch& fabric_switch(size_t index) noexcept { return *switches_.at(index); }
     [[nodiscard]] size_t switch_count() const noexcept { return switches_.size(); }
     [[nodiscard]] link::Link& fabric_link(size_t index) noexcept { return *links_.at(index); }
     [[nodiscard]] size_t link_count() const noexcept { return links_.size(); }
     /// nullptr if built without memory.
-    [[nodiscard]] host::PayloadMover* mover() noexcept { return mover_.get(); }
+    [[nodiscard]] host::PayloadMover* mover() noexcept { return adapters_.mover(); }
     [[nodiscard]] wire::PacketPool& pool() noexcept { return pool_; }
-    [[nodiscard]] hca::NeighbourTable& neighbours() noexcept { return neighbours_; }
-
-    /// Captures port `port` (from 1) of an adapter to `path`. Before the first packet. Empty string, or what failed.
-    std::string capture(size_t nic, uint8_t port, const std::string& path);
-    /// Writes what was captured up to the engine's frontier; call now and then, and at the end. First error or "".
-    std::string flush_captures();
-    /// Flushes and closes all captures. First error or "".
-    std::string close_captures();
-
-    /// Adds a tap to an adapter's port (tests). Before the first packet; one for each port, not with a capture.
-    void observe(size_t nic, uint8_t port, link::PacketObserver& observer);
+    [[nodiscard]] hca::NeighbourTable& neighbours() noexcept { return adapters_.neighbours(); }
+    [[nodiscard]] Adapters& adapters() noexcept { return adapters_; }
 
   private:
-    struct NicPort {
-        link::PortWiring wiring;
-        bool wired = false;
-    };
-    class Reporter;
-
     void add_nodes(const FabricSpec& spec);
-    void assign_addresses(FabricSpec& spec);
     void wire_links(const FabricSpec& spec);
     void route(const FabricSpec& spec);
 
     sim::Engine engine_;
-    hca::NeighbourTable neighbours_;
-    std::unique_ptr<host::PayloadMover> mover_;
+    Adapters adapters_;
     wire::PacketPool pool_;
     std::vector<std::unique_ptr<link::Link>> links_;
     std::vector<std::unique_ptr<Switch>> switches_;
-    std::vector<std::unique_ptr<hca::Hca>> nics_;
-    std::vector<std::vector<NicPort>> nic_ports_;
     std::vector<std::vector<PortIndex>> link_switch_ports_;  ///< for each link: ports at ends a and b
-    std::vector<std::unique_ptr<PortCapture>> captures_;
-    std::unique_ptr<Reporter> reporter_;
 };
 
 }  // namespace simverbs::fabric

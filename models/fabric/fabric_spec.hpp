@@ -22,6 +22,7 @@ struct NicSpec {
     uint64_t node_guid = 0;
     std::vector<hca::HcaPortConfig> ports;
     hca::HostSink* sink = nullptr;  ///< may be null
+    hca::CongestionConfig congestion;
 };
 
 struct SwitchSpec {

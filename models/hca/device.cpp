@@ -104,6 +104,7 @@ Qp& Device::new_qp(QpType type) {
     qp->ack_timer = timer(QpTimer::Ack);
     qp->rnr_timer = timer(QpTimer::Rnr);
     qp->pace_timer = timer(QpTimer::Pace);
+    qp->cnp_timer = timer(QpTimer::Cnp);
     qp->resources.resize(1);
     qps.push_back(std::move(qp));
     return *qps.back();
@@ -141,6 +142,10 @@ void Hca::attach_port(uint8_t number, const link::PortWiring& wiring) {
     Port& port = *device_->ports.at(number - 1);
     port.egress = wiring.egress;
     port.ingress = wiring.ingress;
+    if (wiring.control.in != nullptr) {
+        port.gate = std::make_unique<FlowGate>();
+        port.gate->control = link::FlowControlEnd(wiring, port.config->vl_buffer);
+    }
     if (wiring.ingress.pool != nullptr) device_->pool = wiring.ingress.pool;
 }
 

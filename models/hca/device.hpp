@@ -76,11 +76,27 @@ class Device {
                  sim::SimTime dma_extra = sim::SimTime::zero());
     void enqueue_ack(Qp& qp, uint8_t syndrome, wire::Psn psn, sim::SimTime now);
     void transmit(Port& port, sim::SimTime now);
+    // transport/flow_gate.cpp: the same where the link has flow control.
+    /// The next packet that may be sent now, taken from its queue; false if there is none.
+    bool take_permitted(Port& port, sim::SimTime now, TxEntry& entry, bool& is_ack);
+    /// Whether a QP that is ready would only add to packets that may not be sent; it waits aside then.
+    static bool park_if_blocked(Port& port, const Qp& qp, uint32_t entity);
+    void on_flow_control(Port& port, sim::SimTime now);
+    static void give_credits(Port& port, const wire::Packet& packet, sim::SimTime now);
     [[nodiscard]] static sim::SimTime next_transmit(const Port& port) noexcept;
     void on_read_completion(host::ReadTag tag, sim::SimTime now);
     void fetch_wqes(const Qp& qp, const Delayed& what, sim::SimTime now);
     /// UC, UD: a message has left the adapter.
     void on_unreliable_sent(Qp& qp, uint32_t message, sim::SimTime now);
+
+    // ---- congestion control: rc/rc_congestion.cpp
+    /// null: the QP has none.
+    QpCongestion* congestion_of(Qp& qp);
+    void update_rate(QpCongestion& c, sim::SimTime now);
+    void on_cnp(Qp& qp, sim::SimTime now);
+    /// A request came marked.
+    void on_mark(Qp& qp, sim::SimTime now);
+    void send_cnp(Qp& qp, sim::SimTime now);
 
     // ---- packets: transport/packet_building.cpp
     [[nodiscard]] wire::Packet packet_for(const Qp& qp, const Path& path, uint8_t opcode, wire::Psn psn);

@@ -8,7 +8,7 @@ namespace simverbs::hca {
 namespace {
 
 /// Sources of events, in the order of EventPhase; within a phase in this order, ports by number.
-enum class Source : uint8_t { Wire, Faults, Received, Delayed, HostRead, Timer, Atomic, Transmit, None };
+enum class Source : uint8_t { FlowControl, Wire, Faults, Received, Delayed, HostRead, Timer, Atomic, Transmit, None };
 
 constexpr size_t kSources = 16;
 constexpr size_t place_of(Source source, size_t port) noexcept {
@@ -27,6 +27,10 @@ sim::SimTime next_fault_time(const Port& port) noexcept {
     return port.ingress.faults == nullptr ? sim::SimTime::max() : port.ingress.next_time();
 }
 
+sim::SimTime next_flow_control(const Port& port) noexcept {
+    return port.gate == nullptr ? sim::SimTime::max() : port.gate->control.next_time(port.egress);
+}
+
 }  // namespace
 
 void Device::run_window(sim::SimTime end) {
@@ -34,10 +38,11 @@ void Device::run_window(sim::SimTime end) {
     if (mover != nullptr) mover->set_safe_time(node.engine().frontier() - timing.mmio_write);
     const std::unique_ptr<Port>* const all = ports.data();
     const size_t port_count = ports.size();
-    bool faults = false;
+    bool faults = false, gates = false;
     for (const auto& port : ports) {
         if (port->wire_at == sim::SimTime::max()) port->wire_at = next_wire_time(*port);
         faults = faults || port->ingress.faults != nullptr;
+        gates = gates || port->gate != nullptr;
     }
     sim::SimTime next = sim::SimTime::max();
     for (;;) {
@@ -51,6 +56,8 @@ void Device::run_window(sim::SimTime end) {
         };
         for (size_t p = 0; p < port_count; ++p) {
             const Port& port = *all[p];
+            if (gates) [[unlikely]]
+                consider(next_flow_control(port), Source::FlowControl, p);
             consider(port.wire_at, Source::Wire, p);
             if (faults) [[unlikely]]
                 consider(next_fault_time(port), Source::Faults, p);
@@ -68,6 +75,9 @@ void Device::run_window(sim::SimTime end) {
         now_running = best;
         Port& port = *all[winner / kSources];
         switch (static_cast<Source>(winner % kSources)) {
+            case Source::FlowControl:
+                on_flow_control(port, best);
+                break;
             case Source::Wire: {
                 wire::Packet packet;
                 const bool taken = port.ingress.pop(packet, node.shard());
@@ -77,7 +87,10 @@ void Device::run_window(sim::SimTime end) {
             }
             case Source::Faults: {
                 wire::Packet packet;
-                if (!port.ingress.pop(packet, node.shard())) break;
+                if (!port.ingress.pop(packet, node.shard())) {
+                    if (port.gate != nullptr && port.ingress.faults->last_was_lost()) give_credits(port, packet, best);
+                    break;
+                }
                 const sim::SimTime at = port.ingress.tail_time(packet);
                 port.last_rx = std::max(at, port.last_rx);
                 port.rx.push({port.last_rx, packet});
@@ -117,7 +130,7 @@ sim::SimTime Device::next_event_time() const {
         std::min({delayed.next_time(), host_port.next_completion(), timers.next_time(), atomics.next_time()});
     for (const auto& p : ports) {
         const sim::SimTime wire_at = p->wire_at != sim::SimTime::max() ? p->wire_at : next_wire_time(*p);
-        t = std::min({t, wire_at, next_fault_time(*p), p->rx.head_time(), p->transmit_at});
+        t = std::min({t, next_flow_control(*p), wire_at, next_fault_time(*p), p->rx.head_time(), p->transmit_at});
     }
     return t;
 }
@@ -163,6 +176,9 @@ void Device::on_timer(uint64_t tag, sim::SimTime now) {
             return;
         case QpTimer::Pace:
             if (qp.sends()) make_requester_ready(qp, now);
+            return;
+        case QpTimer::Cnp:
+            if (qp.congestion != nullptr && qp.receives()) send_cnp(qp, now);
             return;
     }
 }

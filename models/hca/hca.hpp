@@ -115,6 +115,15 @@ struct NamedCounter {
     uint64_t value;
 };
 
+/// What a port has sent over its link and got from it. Bytes are byte times on the wire.
+struct LinkCounts {
+    uint64_t tx_packets = 0, tx_bytes = 0;
+    uint64_t rx_packets = 0, rx_bytes = 0;
+    uint64_t corrupt = 0;  ///< of rx_packets: discarded, bits were wrong or the payload cut off
+    uint64_t pauses_received = 0;
+    sim::SimTime paused_time;  ///< by pauses that have ended, summed over priorities
+};
+
 /// How a flow reaches its peer.
 struct FlowPath {
     AhAttr ah;
@@ -155,6 +164,7 @@ class Hca final : public sim::Node {
     /// /sys/class/infiniband/<dev>/ports/<n>/counters. Data counters count 4-byte words, as there.
     [[nodiscard]] std::vector<NamedCounter> port_counters(uint8_t port) const;
     [[nodiscard]] std::vector<NamedCounter> hw_counters(uint8_t port) const;
+    [[nodiscard]] LinkCounts link_counts(uint8_t port) const;
 
     // ---- protection domains, memory regions
     Result<PdHandle> alloc_pd(const ControlContext& by);

@@ -7,6 +7,7 @@
 
 #include "models/hca/device_profile.hpp"
 #include "models/hca/neighbour_table.hpp"
+#include "models/hca/qp/qp_congestion.hpp"
 #include "models/hca/verbs_types.hpp"
 #include "models/wire/mac_address.hpp"
 #include "models/wire/packet.hpp"
@@ -32,6 +33,7 @@ struct HcaPortConfig {
     std::vector<uint16_t> pkeys{0xFFFF};
     Mtu max_mtu = Mtu::Mtu4096, active_mtu = Mtu::Mtu4096;
     sim::BitRate rate;
+    sim::ByteCount vl_buffer = 0;  ///< InfiniBand: bytes of each VL, where the link counts credits
     uint8_t priority_of_sl[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 };
 
@@ -41,6 +43,7 @@ struct HcaConfig {
     uint64_t node_guid = 0;
     std::vector<HcaPortConfig> ports;  ///< port number 1 is ports[0]
     NeighbourTable* neighbours = nullptr;
+    CongestionConfig congestion;
     uint64_t seed = 1;
 };
 

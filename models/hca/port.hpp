@@ -1,10 +1,13 @@
 // One port of the adapter: its queues towards the wire, and its counters.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
 
 #include "models/hca/hca_config.hpp"
 #include "models/hca/transport/fifo.hpp"
+#include "models/link/flow_control_end.hpp"
 #include "models/link/ports.hpp"
 #include "models/wire/packet.hpp"
 #include "sim/link_ring.hpp"
@@ -50,6 +53,19 @@ struct RxEntry {
     wire::Packet packet;
 };
 
+/// What a port of a link with flow control has beside its queues: packets whose priority may not send lie aside, so
+/// that the others pass them.
+struct FlowGate {
+    static constexpr uint32_t kPriorities = 16;
+
+    link::FlowControlEnd control;
+    sim::SimTime opened;                    ///< when a priority was last let go
+    uint32_t held_acks = 0, held_data = 0;  ///< priorities with packets aside
+    std::array<Fifo<TxEntry>, kPriorities> acks;
+    std::array<Fifo<TxEntry>, kPriorities> data;
+    std::array<Fifo<uint32_t>, kPriorities> parked;  ///< entries of Port::ready that could only add to them
+};
+
 struct Port {
     const HcaPortConfig* config = nullptr;
     uint8_t index = 0;
@@ -64,6 +80,7 @@ struct Port {
     bool pumping = false;
     Fifo<uint32_t> ready;  ///< round robin: QP slot × 2 + (0 requester, 1 responder)
     sim::SimTime busy_until;
+    std::unique_ptr<FlowGate> gate;  ///< null: the link has no flow control
     // from the wire: packets that came through faults, or through the loopback
     sim::LinkRing<RxEntry, &RxEntry::at> rx;
     sim::SimTime last_rx;

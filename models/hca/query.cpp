@@ -80,6 +80,16 @@ Result<uint16_t> Hca::query_pkey(uint8_t number, uint32_t index) const {
     return {index < length ? 0 : EINVAL, 0};
 }
 
+LinkCounts Hca::link_counts(uint8_t number) const {
+    const Port& port = *device_->ports.at(number - 1);
+    const PortCounters& c = port.counters;
+    LinkCounts to{c.xmit_packets, c.xmit_bytes, c.rcv_packets, c.rcv_bytes, c.rcv_errors, 0, {}};
+    if (port.gate == nullptr) return to;
+    to.pauses_received = port.gate->control.pauses_received();
+    to.paused_time = port.gate->control.paused_time();
+    return to;
+}
+
 std::vector<NamedCounter> Hca::port_counters(uint8_t number) const {
     const PortCounters& c = device_->ports.at(number - 1)->counters;
     constexpr uint64_t kWord = 4;

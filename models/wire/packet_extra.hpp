@@ -106,6 +106,7 @@ class PacketPool {
         int_slabs_.reset(new std::unique_ptr<IntStack[]>[kMaxSlabs]);
         carries_int_ = true;
     }
+    [[nodiscard]] bool carries_int() const noexcept { return carries_int_; }
     /// Telemetry of a packet's record. It is not cleared by allocate().
     [[nodiscard]] IntStack& int_stack(ExtraIndex index) noexcept { return int_slabs_[index / kSlab][index % kSlab]; }
 

@@ -1,7 +1,5 @@
 #include "scenarios/build/addressed_faults.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string_view>
 
@@ -33,6 +31,24 @@ link::FaultKind link_kind(AddressedFaultKind kind) {
             return link::FaultKind::Down;
     }
     return link::FaultKind::Down;
+}
+
+link::FaultKind link_kind(FaultKind kind) {
+    switch (kind) {
+        case FaultKind::Drop:
+            return link::FaultKind::Drop;
+        case FaultKind::Corrupt:
+            return link::FaultKind::Corrupt;
+        case FaultKind::Duplicate:
+            return link::FaultKind::Duplicate;
+        case FaultKind::Delay:
+            return link::FaultKind::Delay;
+        case FaultKind::Reorder:
+            return link::FaultKind::Reorder;
+        case FaultKind::Down:
+            return link::FaultKind::Down;
+    }
+    return link::FaultKind::Drop;
 }
 
 /// The schema lists the names, so that every one is known.
@@ -73,80 +89,6 @@ sim::SimTime end_of_flaps(const AddressedFaultSpec& fault) {
     return sim::SimTime::ps(end);
 }
 
-/// "h0", "h0.mlx5_0", "h0.mlx5_0/1", "sw0" or "sw0/3" as names of one end of a link.
-bool names(const LabSpec& lab, const LinkEnd& end, std::string_view place) {
-    const std::string full = to_string(lab, end);
-    if (full == place) return true;
-    if (!full.starts_with(place)) {
-        // "h0/2" is port 2 of its NIC.
-        const std::string& node = end.is_switch ? lab.switches[static_cast<size_t>(end.node)].name
-                                                : lab.hosts[static_cast<size_t>(end.node)].name;
-        return !end.is_switch && fmt::format("{}/{}", node, end.port) == place;
-    }
-    return full[place.size()] == '.' || full[place.size()] == '/';
-}
-
-/// One fault on its way to the links where it acts.
-struct LabFaultPlacer {
-    const LabSpec& lab;
-    fabric::FabricSpec& fabric;
-    DiagnosticSink& sink;
-    const AddressedFaultSpec& fault;
-
-    void refuse(std::string problem, std::string expected) const {
-        sink.add(fault.position, fault.path, std::move(problem), std::move(expected));
-    }
-
-    void place() const {
-        if (fault.kind == AddressedFaultKind::PauseStorm)
-            return refuse("links between programs have no pause frames", "another kind of fault");
-        if (fault.trigger.match && fault.trigger.match->flow)
-            return refuse("programs have queue pairs, not flows", "'qpn' instead of 'flow'");
-        if (fault.kind == AddressedFaultKind::Kill) return kill();
-        if (fault.link) on_link(*fault.link);
-    }
-
-    void on_link(const LinkRef& ref) const {
-        for (size_t i = 0; i < lab.links.size(); ++i) {
-            const LinkSpec& l = lab.links[i];
-            const bool as_written = names(lab, l.a, ref.a.text) && (!ref.b || names(lab, l.b, ref.b->text));
-            const bool turned = names(lab, l.b, ref.a.text) && (!ref.b || names(lab, l.a, ref.b->text));
-            if (!as_written && !turned) continue;
-            const FaultDirection first = as_written ? FaultDirection::AToB : FaultDirection::BToA;
-            const FaultDirection second = as_written ? FaultDirection::BToA : FaultDirection::AToB;
-            if (fault.direction != FaultDirection::BToA) put(i, first);
-            if (fault.direction != FaultDirection::AToB) put(i, second);
-            return;
-        }
-        refuse(fmt::format("there is no link at '{}'{}", ref.a.text, ref.b ? " to '" + ref.b->text + "'" : ""),
-               "both ends of a link of the topology, or one of them");
-    }
-
-    void put(size_t link, FaultDirection direction) const {
-        fabric::LinkSpec& to = fabric.links[link];
-        (direction == FaultDirection::AToB ? to.faults_a_to_b : to.faults_b_to_a).push_back(link_fault(fault));
-    }
-
-    /// Whatever is dead neither sends nor receives any more.
-    void kill() const {
-        bool found = false;
-        for (size_t i = 0; i < lab.links.size(); ++i) {
-            if (!dies(lab.links[i].a) && !dies(lab.links[i].b)) continue;
-            found = true;
-            put(i, FaultDirection::AToB);
-            put(i, FaultDirection::BToA);
-        }
-        if (!found) refuse(fmt::format("'{}' has no link that could die", fault.victim->text), "something with a link");
-    }
-
-    [[nodiscard]] bool dies(const LinkEnd& end) const {
-        if (!names(lab, end, fault.victim->text)) return false;
-        // A host's name alone means its first NIC where a NIC dies.
-        const bool whole_host = fault.victim->text.find('.') == std::string::npos;
-        return fault.target != KillTarget::Nic || !whole_host || end.nic == 0;
-    }
-};
-
 }  // namespace
 
 link::LinkFault link_fault(const AddressedFaultSpec& fault) {
@@ -166,9 +108,17 @@ link::LinkFault link_fault(const AddressedFaultSpec& fault) {
     return to;
 }
 
-void add_faults(const LabSpec& lab, std::span<const AddressedFaultSpec> faults, fabric::FabricSpec& fabric,
-                DiagnosticSink& sink) {
-    for (const AddressedFaultSpec& fault : faults) LabFaultPlacer{lab, fabric, sink, fault}.place();
+link::LinkFault link_fault(const FaultSpec& fault) {
+    link::LinkFault to;
+    to.kind = link_kind(fault.kind);
+    to.every = static_cast<uint64_t>(fault.every.value_or(0));
+    to.probability = fault.probability.value_or(0.0);
+    to.by = fault.by;
+    to.behind = static_cast<uint32_t>(std::max(fault.behind, 1));
+    to.from = fault.from;
+    to.until = fault.until;
+    to.path = fault.path;
+    return to;
 }
 
 }  // namespace simverbs::scenarios

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/wire/gid.hpp"
+#include "scenarios/build/addressed_faults.hpp"
 #include "scenarios/build/profile_parameters.hpp"
 
 namespace simverbs::scenarios {
@@ -64,54 +65,43 @@ void add_roce_gids(const NicSpec& nic, uint32_t address, const std::string& netd
     }
 }
 
-class Builder {
+/// The adapters of one host, with their addresses.
+class AdapterBuilder {
   public:
-    Builder(const LabSpec& lab, DiagnosticSink& sink) : lab_(lab), sink_(sink) {}
+    AdapterBuilder(const HostSpec& host, std::vector<fabric::NicSpec>& nics,
+                   std::vector<std::unique_ptr<hca::DeviceProfile>>& profiles, DiagnosticSink& sink)
+        : host_(host), nics_(nics), profiles_(profiles), sink_(sink) {}
 
-    BuiltLab build() {
-        built_.fabric.seed = lab_.seed;
-        for (size_t h = 0; h < lab_.hosts.size(); ++h) add_host(lab_.hosts[h], static_cast<uint32_t>(h));
-        for (const SwitchSpec& s : lab_.switches)
-            built_.fabric.switches.push_back({s.name,
-                                              s.forwarding == Forwarding::CutThrough
-                                                  ? fabric::Forwarding::CutThrough
-                                                  : fabric::Forwarding::StoreAndForward,
-                                              s.latency, s.buffer});
-        for (const LinkSpec& link : lab_.links) add_link(link);
-        return std::move(built_);
-    }
-
-  private:
-    void add_host(const HostSpec& host, uint32_t index) {
+    HostAddresses add_host(uint32_t index) {
         HostAddresses addresses;
-        addresses.first_nic = static_cast<uint32_t>(built_.fabric.nics.size());
+        addresses.first_nic = static_cast<uint32_t>(nics_.size());
         Place place{index + 1, 0};
-        addresses.ipv4 = 0x0A000000U | (place.host_number & 0xFFFF);
-        for (size_t n = 0; n < host.nics.size(); ++n) {
-            const NicSpec& nic = host.nics[n];
-            if (n == 0) addresses.ipv4 = address_of(nic, place, 0);
+        addresses.ipv4 = host_address(host_, index);
+        for (size_t n = 0; n < host_.nics.size(); ++n) {
+            const NicSpec& nic = host_.nics[n];
             const bool ethernet = nic.link_layer == LinkLayer::Ethernet;
             addresses.netdevs.push_back((ethernet ? "eth" : "ib") + std::to_string(n));
             if (nic.address && *nic.address >> 24 != 10)
                 sink_.add(nic.position, nic.path + ".address", "lies outside the addresses of a lab", "10.x.y.z");
-            add_nic(host, nic, addresses.netdevs.back(), place);
+            add_nic(nic, addresses.netdevs.back(), place);
             place.port_of_host += static_cast<uint32_t>(nic.ports);
         }
-        built_.hosts.push_back(std::move(addresses));
+        return addresses;
     }
 
-    void add_nic(const HostSpec& host, const NicSpec& nic, const std::string& netdev, Place place) {
+  private:
+    void add_nic(const NicSpec& nic, const std::string& netdev, Place place) {
         const hca::DeviceProfile* profile = hca::find_profile(nic.profile);
         if (profile == nullptr) {
             sink_.add(nic.profile_position, nic.path + ".profile", "there is no profile '" + nic.profile + "'");
             return;
         }
-        built_.profiles.push_back(std::make_unique<hca::DeviceProfile>(*profile));
-        hca::DeviceProfile& own = *built_.profiles.back();
+        profiles_.push_back(std::make_unique<hca::DeviceProfile>(*profile));
+        hca::DeviceProfile& own = *profiles_.back();
         apply_parameters(nic.parameters, own, sink_);
         own.attr.phys_port_cnt = static_cast<uint8_t>(nic.ports);
         fabric::NicSpec to;
-        to.path = host.name + "/" + nic.device;
+        to.path = host_.name + "/" + nic.device;
         to.profile = &own;
         to.node_guid = guid_of(nic, place);
         for (int p = 0; p < nic.ports; ++p) {
@@ -140,9 +130,34 @@ class Builder {
                                      nic.link_layer == LinkLayer::Ethernet ? netdev : std::string{}});
             to.ports.push_back(std::move(port));
         }
-        built_.fabric.nics.push_back(std::move(to));
+        nics_.push_back(std::move(to));
     }
 
+    const HostSpec& host_;
+    std::vector<fabric::NicSpec>& nics_;
+    std::vector<std::unique_ptr<hca::DeviceProfile>>& profiles_;
+    DiagnosticSink& sink_;
+};
+
+class Builder {
+  public:
+    Builder(const LabSpec& lab, DiagnosticSink& sink) : lab_(lab), sink_(sink) {}
+
+    BuiltLab build() {
+        built_.fabric.seed = lab_.seed;
+        for (uint32_t h = 0; h < lab_.hosts.size(); ++h)
+            built_.hosts.push_back(add_adapters(lab_.hosts[h], h, built_.fabric.nics, built_.profiles, sink_));
+        for (const SwitchSpec& s : lab_.switches)
+            built_.fabric.switches.push_back({s.name,
+                                              s.forwarding == Forwarding::CutThrough
+                                                  ? fabric::Forwarding::CutThrough
+                                                  : fabric::Forwarding::StoreAndForward,
+                                              s.latency, s.buffer});
+        for (const LinkSpec& link : lab_.links) add_link(link);
+        return std::move(built_);
+    }
+
+  private:
     [[nodiscard]] uint32_t nic_index(const LinkEnd& end) const {
         return built_.hosts[static_cast<size_t>(end.node)].first_nic + static_cast<uint32_t>(end.nic);
     }
@@ -183,41 +198,10 @@ class Builder {
             built_.fabric.nics[nic_index(end)].ports[static_cast<size_t>(end.port) - 1].rate = to.params.rate;
         }
         for (const FaultSpec& fault : link.faults) {
-            if (fault.direction != FaultDirection::BToA) to.faults_a_to_b.push_back(fault_of(fault));
-            if (fault.direction != FaultDirection::AToB) to.faults_b_to_a.push_back(fault_of(fault));
+            if (fault.direction != FaultDirection::BToA) to.faults_a_to_b.push_back(link_fault(fault));
+            if (fault.direction != FaultDirection::AToB) to.faults_b_to_a.push_back(link_fault(fault));
         }
         built_.fabric.links.push_back(std::move(to));
-    }
-
-    static link::FaultKind kind_of(FaultKind kind) {
-        switch (kind) {
-            case FaultKind::Drop:
-                return link::FaultKind::Drop;
-            case FaultKind::Corrupt:
-                return link::FaultKind::Corrupt;
-            case FaultKind::Duplicate:
-                return link::FaultKind::Duplicate;
-            case FaultKind::Delay:
-                return link::FaultKind::Delay;
-            case FaultKind::Reorder:
-                return link::FaultKind::Reorder;
-            case FaultKind::Down:
-                return link::FaultKind::Down;
-        }
-        return link::FaultKind::Drop;
-    }
-
-    static link::LinkFault fault_of(const FaultSpec& fault) {
-        link::LinkFault to;
-        to.kind = kind_of(fault.kind);
-        to.every = static_cast<uint64_t>(fault.every.value_or(0));
-        to.probability = fault.probability.value_or(0.0);
-        to.by = fault.by;
-        to.behind = static_cast<uint32_t>(std::max(fault.behind, 1));
-        to.from = fault.from;
-        to.until = fault.until;
-        to.path = fault.path;
-        return to;
     }
 
     const LabSpec& lab_;
@@ -226,6 +210,16 @@ class Builder {
 };
 
 }  // namespace
+
+HostAddresses add_adapters(const HostSpec& host, uint32_t index, std::vector<fabric::NicSpec>& nics,
+                           std::vector<std::unique_ptr<hca::DeviceProfile>>& profiles, DiagnosticSink& sink) {
+    return AdapterBuilder(host, nics, profiles, sink).add_host(index);
+}
+
+uint32_t host_address(const HostSpec& host, uint32_t index) {
+    const NicSpec none;
+    return address_of(host.nics.empty() ? none : host.nics.front(), Place{index + 1, 0}, 0);
+}
 
 std::optional<BuiltLab> build_lab(const LabSpec& lab, DiagnosticSink& sink) {
     BuiltLab built = Builder(lab, sink).build();

@@ -214,6 +214,15 @@ std::string result_json(const run::RunResult& result, const std::vector<expect::
     out["passed"] = expect::all_passed(verdicts);
     out["expectations"] = Json::array();
     for (const expect::ExpectationVerdict& verdict : verdicts) out["expectations"].push_back(expectation_json(verdict));
+    out["programs"] = Json::array();
+    for (const run::ProgramRecord& program : result.programs) {
+        out["programs"].push_back({{"name", program.name},
+                                   {"host", program.host},
+                                   {"command", program.command},
+                                   {"started_ps", program.was_started ? Json(program.started.in_ps()) : Json(nullptr)},
+                                   {"exit_code", or_null(program.exit_code)},
+                                   {"problem", program.problem}});
+    }
     out["faults"] = Json::array();
     for (const run::FaultRecord& fault : result.faults) {
         out["faults"].push_back({{"name", fault.name}, {"fired", fault.fired}, {"must_fire", fault.must_fire}});

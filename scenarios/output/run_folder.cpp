@@ -71,7 +71,7 @@ std::string write_file(const std::filesystem::path& path, std::string_view text)
 WrittenFiles write_run_folder(const std::filesystem::path& folder, const run::RunResult& result,
                               const std::vector<expect::ExpectationVerdict>& verdicts, const OutputsSpec& outputs) {
     WrittenFiles out;
-    const auto write = [&](const char* name, const std::string& text) {
+    const auto write = [&](const std::string& name, const std::string& text) {
         std::string error = write_file(folder / name, text);
         if (error.empty()) {
             out.files.push_back(folder / name);
@@ -85,6 +85,8 @@ WrittenFiles write_run_folder(const std::filesystem::path& folder, const run::Ru
     if (outputs.series) write("series.csv", series_csv(result, outputs.series->what));
     if (outputs.hpcc_fct) write("fct.txt", hpcc_fct(result));
     if (outputs.perfetto) write("trace.json", perfetto_trace(result));
+    for (const run::ProgramRecord& program : result.programs)
+        if (program.was_started) write(fmt::format("programs/{}.txt", program.name), program.output);
     return out;
 }
 

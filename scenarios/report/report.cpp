@@ -10,7 +10,8 @@ namespace simverbs::scenarios::report {
 std::string render_report(const std::vector<ReportRun>& runs) {
     const std::string body_start =
         header_html(runs) + "<main>\n" + key_figures_html(runs) + stuck_html(runs) + expectations_html(runs);
-    const std::string body_end = workloads_html(runs) + faults_html(runs) + settings_html(runs) + "</main>\n";
+    const std::string body_end =
+        programs_html(runs) + workloads_html(runs) + faults_html(runs) + settings_html(runs) + "</main>\n";
     const std::string body = body_start + std::string(kReportBody) + body_end;
     const std::string title =
         runs.empty() || runs.front().result.scenario.empty() ? "Scenario report" : runs.front().result.scenario;

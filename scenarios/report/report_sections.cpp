@@ -312,6 +312,33 @@ std::string workloads_html(const std::vector<ReportRun>& runs) {
     return section("workloads", "Workloads", html_table("Workloads", head, rows));
 }
 
+std::string programs_html(const std::vector<ReportRun>& runs) {
+    std::vector<std::vector<Cell>> rows;
+    std::string outputs;
+    for (const ReportRun& run : runs) {
+        for (const run::ProgramRecord& p : run.result.programs) {
+            std::vector<Cell> row{{p.name, ""}};
+            if (runs.size() > 1) row.push_back({run_label(run.result), ""});
+            row.push_back({p.host, ""});
+            row.push_back({p.command, ""});
+            row.push_back({p.exit_code ? count_text(static_cast<uint64_t>(*p.exit_code)) : kNoNumber, "number"});
+            row.push_back({p.problem.empty() ? "as expected" : p.problem, p.problem.empty() ? "good" : "bad"});
+            rows.push_back(std::move(row));
+            if (p.output.empty()) continue;
+            const std::string name = runs.size() > 1 ? p.name + ", " + run_label(run.result) : p.name;
+            outputs += fmt::format(
+                "<details><summary>Output of {0}</summary><pre class=\"output\" tabindex=\"0\" role=\"region\" "
+                "aria-label=\"Output of {0}\">{1}</pre></details>\n",
+                escape_html(name), escape_html(p.output));
+        }
+    }
+    if (rows.empty()) return "";
+    std::vector<Cell> head{{"Program", ""}};
+    if (runs.size() > 1) head.push_back({"Run", ""});
+    for (const char* title : {"Host", "Command", "Exit code", "Ended"}) head.push_back({title, ""});
+    return section("programs", "Programs", html_table("Programs", head, rows) + outputs);
+}
+
 std::string faults_html(const std::vector<ReportRun>& runs) {
     std::vector<std::vector<Cell>> rows;
     for (const ReportRun& run : runs) {

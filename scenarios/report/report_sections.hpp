@@ -17,6 +17,7 @@ namespace simverbs::scenarios::report {
 [[nodiscard]] std::string stuck_html(const std::vector<ReportRun>& runs);
 [[nodiscard]] std::string expectations_html(const std::vector<ReportRun>& runs);
 [[nodiscard]] std::string workloads_html(const std::vector<ReportRun>& runs);
+[[nodiscard]] std::string programs_html(const std::vector<ReportRun>& runs);
 [[nodiscard]] std::string faults_html(const std::vector<ReportRun>& runs);
 [[nodiscard]] std::string settings_html(const std::vector<ReportRun>& runs);
 

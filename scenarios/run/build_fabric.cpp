@@ -219,24 +219,75 @@ KnownParameter known_parameter(const cc::ParameterInfo& p) {
 
 }  // namespace
 
-std::optional<BuiltScenario> build_scenario(const ScenarioSpec& spec, DiagnosticSink& sink) {
+namespace {
+
+/// Only programs' packets have bytes that could be shown.
+std::vector<CapturedPort> captured_ports(const ScenarioSpec& spec, const BuiltTopology& topology,
+                                         const BuiltAdapters& adapters, DiagnosticSink& sink) {
+    std::vector<CapturedPort> out;
+    for (const PlaceRef& place : spec.outputs.pcap) {
+        bool found = false;
+        for (uint32_t i = 0; i < topology.host_ports.size() && !adapters.hosts.empty(); ++i) {
+            const HostPort& at = topology.host_ports[i];
+            const ProgramHost& host = adapters.hosts[at.host];
+            if (host.nics.empty() || !topology.is_called({{false, i}, 0}, place.text)) continue;
+            found = true;
+            const ProgramHost::Nic& nic = host.nics[at.nic];
+            out.push_back({host.name, nic.device, nic.adapter, at.port});
+        }
+        if (!found)
+            sink.add(place.position, place.path, fmt::format("the packets of '{}' cannot be captured", place.text),
+                     "a host that runs programs, or a port of its NICs",
+                     "flows have no bytes that a capture could show");
+    }
+    return out;
+}
+
+}  // namespace
+
+std::optional<BuiltScenario> plan_scenario(const ScenarioSpec& spec, DiagnosticSink& sink) {
     auto topology = build_topology(spec, sink);
     if (!topology) return std::nullopt;
-    auto workloads = build_workloads(spec, *topology, sink);
-    FabricConfigurer configurer(spec, *topology, sink);
     BuiltScenario built;
+    built.adapters = build_adapters(spec, *topology, sink);
+    built.captures = captured_ports(spec, *topology, built.adapters, sink);
+    auto workloads = build_workloads(spec, *topology, built.adapters, sink);
+    FabricConfigurer configurer(spec, *topology, sink);
     built.cc = configurer.make_cc();
     BuiltFaults faults = build_faults(spec, *topology, sink);
     if (!sink.empty() || !workloads || built.cc == nullptr) return std::nullopt;
-    FlowFabricConfig config = configurer.configure(*built.cc);
-    config.faults = std::move(faults.links);
+    built.config = configurer.configure(*built.cc);
+    built.config.faults = std::move(faults.links);
+    built.config.adapters = std::move(built.adapters.adapters);
+    for (size_t i = 0; i < topology->host_ports.size() && !spec.programs.empty(); ++i) {
+        const HostPort& port = topology->host_ports[i];
+        built.config.vlan = built.config.vlan || (port.spec != nullptr && port.spec->vlan.has_value());
+    }
+    // Programs take turns with the fabric, in one thread.
+    if (!spec.programs.empty()) built.config.engine.threads = 1;
     built.faults = std::move(faults.records);
     built.groups = std::move(workloads->groups);
-    for (std::string& problem : FlowFabric::problems_with(topology->topology, workloads->plan, config))
+    built.plan = std::move(workloads->plan);
+    for (std::string& problem : FlowFabric::problems_with(topology->topology, built.plan, built.config))
         sink.add(spec.topology.position, spec.topology.path, std::move(problem));
     if (!sink.empty()) return std::nullopt;
-    built.fabric = std::make_unique<FlowFabric>(topology->topology, std::move(workloads->plan), config);
     built.topology = std::move(*topology);
+    return built;
+}
+
+void make_fabric(BuiltScenario& built, const ProgramSide& programs) {
+    for (uint32_t h = 0; h < built.adapters.hosts.size() && programs.sink; ++h) {
+        const ProgramHost& host = built.adapters.hosts[h];
+        for (uint32_t n = 0; n < host.nics.size(); ++n)
+            built.config.adapters[host.nics[n].adapter].nic.sink = programs.sink(h, n);
+    }
+    built.fabric =
+        std::make_unique<FlowFabric>(built.topology.topology, std::move(built.plan), built.config, programs.memory);
+}
+
+std::optional<BuiltScenario> build_scenario(const ScenarioSpec& spec, DiagnosticSink& sink) {
+    auto built = plan_scenario(spec, sink);
+    if (built) make_fabric(*built);
     return built;
 }
 

@@ -1,15 +1,19 @@
-// From a scenario to a fabric of flows that can run.
+// From a scenario to a fabric that can run.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "models/cc/congestion_control.hpp"
+#include "models/hca/host_sink.hpp"
+#include "models/host/payload_mover.hpp"
 #include "scenarios/lang/diagnostic.hpp"
 #include "scenarios/lang/scenario_loader.hpp"
 #include "scenarios/lang/scenario_spec.hpp"
+#include "scenarios/run/build_adapters.hpp"
 #include "scenarios/run/build_topology.hpp"
 #include "scenarios/run/build_workloads.hpp"
 #include "scenarios/run/flow_fabric.hpp"
@@ -17,16 +21,40 @@
 
 namespace simverbs::scenarios::run {
 
+/// A port of an adapter whose frames are wanted.
+struct CapturedPort {
+    std::string host;
+    std::string device;
+    uint32_t adapter = 0;
+    int port = 1;
+};
+
 /// Everything of one run.
 struct BuiltScenario {
     BuiltTopology topology;
     std::vector<GroupRecord> groups;
     std::vector<FaultRecord> faults;
     std::unique_ptr<cc::CongestionControl> cc;
-    std::unique_ptr<FlowFabric> fabric;
+    /// What programs see; adapters have moved on into `config`.
+    BuiltAdapters adapters;
+    std::vector<CapturedPort> captures;
+    flow::FlowPlan plan;
+    FlowFabricConfig config;
+    std::unique_ptr<FlowFabric> fabric;  ///< null until make_fabric
 };
 
-/// Every problem goes to `sink`, which must be empty; nullopt if there was any. `spec` must outlive the result.
+/// The programs' side of the adapters: their memory, and who hears what the NIC of a host has done.
+struct ProgramSide {
+    host::HostMemory* memory = nullptr;
+    std::function<hca::HostSink*(uint32_t host, uint32_t nic)> sink;
+};
+
+/// All but the fabric itself, where programs must be there before it. Every problem goes to `sink`, which must be
+/// empty; nullopt if there was any. `spec` must outlive the result.
+[[nodiscard]] std::optional<BuiltScenario> plan_scenario(const ScenarioSpec& spec, DiagnosticSink& sink);
+/// Uses up plan and config.
+void make_fabric(BuiltScenario& built, const ProgramSide& programs = {});
+/// Both, for a scenario without programs.
 [[nodiscard]] std::optional<BuiltScenario> build_scenario(const ScenarioSpec& spec, DiagnosticSink& sink);
 
 /// What the language must know to read scenarios: profiles and congestion control algorithms.

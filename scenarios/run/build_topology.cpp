@@ -161,6 +161,7 @@ void take_lab(const LabSpec& lab, BuiltTopology& built) {
                 one.server = static_cast<uint32_t>(h);
                 one.rail = static_cast<uint32_t>(n);
                 to.hosts.push_back(std::move(one));
+                built.host_ports.push_back({static_cast<uint32_t>(h), static_cast<uint32_t>(n), p, &host.nics[n]});
             }
         }
     }
@@ -178,6 +179,8 @@ void take_lab(const LabSpec& lab, BuiltTopology& built) {
         link.b = end_of(l.b);
         link.rate = l.rate.value_or(rate);
         link.delay = delay_of(l);
+        for (const FaultSpec& fault : l.faults)
+            built.own_faults.push_back({static_cast<uint32_t>(to.links.size()), &fault});
         to.links.push_back(link);
     }
     built.port_offset = 0;
@@ -207,9 +210,11 @@ void adjust_links(const TopologySpec& t, BuiltTopology& built, DiagnosticSink& s
             report_unknown_place(built, a.link.a, "link at", sink);
             continue;
         }
-        topologies::Link& to = built.topology.links[*link];
+        topologies::Link& to = built.topology.links[link->link];
         if (a.properties.rate) to.rate = *a.properties.rate;
         to.delay = delay_of(a.properties);
+        for (const FaultSpec& fault : a.properties.faults)
+            built.own_faults.push_back({link->link, &fault, link->is_turned});
     }
 }
 
@@ -240,19 +245,31 @@ std::string BuiltTopology::port_name(const topologies::LinkEnd& end) const {
     return fmt::format("{}/{}", topology.switches[end.node.index].name, end.port + port_offset);
 }
 
-std::optional<uint32_t> BuiltTopology::find_link(const LinkRef& ref) const {
-    const auto is_end = [&](const topologies::LinkEnd& end, const std::string& name) {
-        if (port_name(end) == name || topology.name_of(end.node) == name) return true;
-        return !end.node.is_switch && find_host(name) == std::optional(end.node.index);
-    };
+bool BuiltTopology::is_called(const topologies::LinkEnd& end, std::string_view name) const {
+    if (topology.name_of(end.node) == name) return true;
+    const size_t dot = std::min(name.find('.'), name.find('/'));
+    if (dot == std::string_view::npos && end.node.is_switch) return false;
+    if (end.node.is_switch) return port_name(end) == name;
+    const HostPort& at = host_ports[end.node.index];
+    // The scenario's host, where this is another port of it.
+    const std::string_view full = topology.hosts[end.node.index].name;
+    const std::string_view host = full.substr(0, full.find('.'));
+    if (name.substr(0, dot) != host) return false;
+    if (dot == std::string_view::npos) return true;
+    const std::string_view device = at.spec != nullptr ? std::string_view(at.spec->device) : std::string_view();
+    const std::string_view rest = name.substr(dot);
+    return rest == fmt::format("/{}", at.port) || rest == fmt::format(".{}", device) ||
+           rest == fmt::format(".{}/{}", device, at.port);
+}
+
+std::optional<FoundLink> BuiltTopology::find_link(const LinkRef& ref) const {
     for (uint32_t i = 0; i < topology.links.size(); ++i) {
         const topologies::Link& l = topology.links[i];
-        if (!ref.b) {
-            if (is_end(l.a, ref.a.text) || is_end(l.b, ref.a.text)) return i;
-        } else if ((is_end(l.a, ref.a.text) && is_end(l.b, ref.b->text)) ||
-                   (is_end(l.b, ref.a.text) && is_end(l.a, ref.b->text))) {
-            return i;
-        }
+        const auto joins = [&](const topologies::LinkEnd& first, const topologies::LinkEnd& second) {
+            return is_called(first, ref.a.text) && (!ref.b || is_called(second, ref.b->text));
+        };
+        if (joins(l.a, l.b)) return FoundLink{i, false};
+        if (joins(l.b, l.a)) return FoundLink{i, true};
     }
     return std::nullopt;
 }
@@ -265,6 +282,11 @@ std::optional<BuiltTopology> build_topology(const ScenarioSpec& spec, Diagnostic
         take_lab(spec.lab, built);
     if (!sink.empty()) return std::nullopt;
     index_names(built);
+    if (spec.topology.is_fabric) {
+        const auto& nics = spec.topology.host.nics;
+        for (uint32_t i = 0; i < built.topology.hosts.size(); ++i)
+            built.host_ports.push_back({i, 0, 1, nics.empty() ? nullptr : nics.data()});
+    }
     const std::vector<HostSpec>& hosts = spec.lab.hosts;
     const HostSpec& like = spec.topology.is_fabric ? spec.topology.host : hosts.front();
     if (!like.nics.empty()) built.layer = layer_of(like.nics.front().link_layer);
@@ -272,6 +294,8 @@ std::optional<BuiltTopology> build_topology(const ScenarioSpec& spec, Diagnostic
     for (const SwitchSpec& s : spec.lab.switches)
         if (const auto it = built.switch_numbers.find(s.name); it != built.switch_numbers.end())
             built.switches[it->second] = &s;
+    for (uint32_t i = 0; spec.topology.is_fabric && i < built.topology.links.size(); ++i)
+        for (const FaultSpec& fault : spec.topology.link.faults) built.own_faults.push_back({i, &fault});
     adjust_links(spec.topology, built, sink);
     if (!spec.topology.is_fabric) topologies::assign_levels(built.topology);
     if (!topologies::validate(built.topology, sink) || !sink.empty()) return std::nullopt;

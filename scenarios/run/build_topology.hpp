@@ -14,20 +14,43 @@
 
 namespace simverbs::scenarios::run {
 
+/// What a host of a topology is: one port of a NIC of a host of the scenario.
+struct HostPort {
+    uint32_t host = 0;              ///< number among the scenario's hosts
+    uint32_t nic = 0;               ///< number in that host
+    int port = 1;                   ///< from 1
+    const NicSpec* spec = nullptr;  ///< what the NIC is like; null if the scenario does not say
+};
+
+/// A link, and whether its end b was named first.
+struct FoundLink {
+    uint32_t link = 0;
+    bool is_turned = false;
+};
+
 /// A topology as the simulation needs it. Hosts with several ports, or NICs, have one entry for each ("h0", then
 /// "h0.mlx5_1/1").
 struct BuiltTopology {
     topologies::Topology topology;
     link::LinkLayer layer = link::LinkLayer::Ethernet;
     std::vector<const SwitchSpec*> switches;  ///< by switch: what it is like
+    std::vector<HostPort> host_ports;         ///< by host: what it is
+    struct OwnFault {
+        uint32_t link = 0;
+        const FaultSpec* fault = nullptr;
+        bool is_turned = false;  ///< its end a is the link's end b
+    };
+    std::vector<OwnFault> own_faults;  ///< that the descriptions of links have
     std::map<std::string, flow::HostIndex, std::less<>> host_numbers;
     std::map<std::string, uint32_t, std::less<>> switch_numbers;
     std::vector<topologies::NodeRef> hpcc_nodes;  ///< of an HPCC file: by the file's number
 
     /// The host called so ("h3", or "h3.mlx5_0/1").
     [[nodiscard]] std::optional<flow::HostIndex> find_host(std::string_view name) const;
-    /// The link with an end called so ("h3", "tor0/5"), or between the two.
-    [[nodiscard]] std::optional<uint32_t> find_link(const LinkRef& ref) const;
+    /// Whether `name` is one of `end`, its node or its NIC: "h3", "h3.mlx5_0", "h3.mlx5_0/1", "h3/1", "tor0", "tor0/5".
+    [[nodiscard]] bool is_called(const topologies::LinkEnd& end, std::string_view name) const;
+    /// The first link with an end called so, or between the two.
+    [[nodiscard]] std::optional<FoundLink> find_link(const LinkRef& ref) const;
     /// "h3" or "tor0/5", as scenarios name ports: those of a switch count from 1.
     [[nodiscard]] std::string port_name(const topologies::LinkEnd& end) const;
     uint32_t port_offset = 1;  ///< from a switch port's number in the topology to its name

@@ -28,9 +28,14 @@ constexpr int64_t kLatencyIterations = 1000;
 
 class WorkloadMaker {
   public:
-    WorkloadMaker(const ScenarioSpec& spec, const BuiltTopology& topology, const WorkloadSpec& workload,
-                  BuiltWorkloads& built, DiagnosticSink& sink)
-        : topology_(topology), w_(workload), v_(workload.values), built_(built), sink_(sink) {
+    WorkloadMaker(const ScenarioSpec& spec, const BuiltTopology& topology, const std::vector<bool>& has_adapter,
+                  const WorkloadSpec& workload, BuiltWorkloads& built, DiagnosticSink& sink)
+        : topology_(topology),
+          has_adapter_(has_adapter),
+          w_(workload),
+          v_(workload.values),
+          built_(built),
+          sink_(sink) {
         common_ = {w_.name, static_cast<uint32_t>(topology.topology.hosts.size()), spec.lab.seed, w_.start,
                    static_cast<uint8_t>(w_.priority)};
         group_.name = w_.name;
@@ -38,6 +43,13 @@ class WorkloadMaker {
     }
 
     void make() {
+        const size_t first_flow = built_.plan.flows.size();
+        append();
+        refuse_adapters(first_flow);
+    }
+
+  private:
+    void append() {
         const auto collective = workloads::collective_kind(w_.kind == "all_gather"              ? "ring_all_gather"
                                                            : w_.kind == "reduce_scatter"        ? "ring_reduce_scatter"
                                                            : w_.kind == "collective_all_to_all" ? "all_to_all"
@@ -66,7 +78,23 @@ class WorkloadMaker {
         built_.groups.push_back(group_);
     }
 
-  private:
+    /// Once for each host of programs.
+    void refuse_adapters(size_t first_flow) {
+        std::vector<flow::HostIndex> told;
+        for (size_t i = first_flow; i < built_.plan.flows.size(); ++i) {
+            for (const flow::HostIndex host : {built_.plan.flows[i].src, built_.plan.flows[i].dst}) {
+                if (host >= has_adapter_.size() || !has_adapter_[host] || std::ranges::find(told, host) != told.end())
+                    continue;
+                told.push_back(host);
+                sink_.add(
+                    w_.position, w_.path,
+                    fmt::format("'{}' runs programs and cannot have flows too", topology_.topology.hosts[host].name),
+                    "another host for the flows, or for the programs",
+                    "where a workload says 'all', hosts of programs are left out");
+            }
+        }
+    }
+
     void report(const Problems& problems) {
         for (const Diagnostic& d : problems) {
             const CheckedValue* value = v_.find(d.path);
@@ -89,8 +117,16 @@ class WorkloadMaker {
     std::vector<flow::HostIndex> hosts(const HostSet& set) {
         std::vector<flow::HostIndex> out;
         for (const PlaceRef& place : set.hosts) out.push_back(host(place));
-        for (flow::HostIndex i = 0; i < set.count; ++i) out.push_back(i);
+        if (!out.empty()) return out;
+        // Without programs, an empty list says all: no need for a long one.
+        const bool is_all = set.count == 0;
+        if (is_all && std::ranges::find(has_adapter_, true) == has_adapter_.end()) return out;
+        for (flow::HostIndex i = 0; i < common_.host_count; ++i)
+            if (may_have_flows(i) && (is_all || static_cast<int64_t>(out.size()) < set.count)) out.push_back(i);
         return out;
+    }
+    [[nodiscard]] bool may_have_flows(flow::HostIndex host) const {
+        return host >= has_adapter_.size() || !has_adapter_[host];
     }
 
     void flows() {
@@ -124,10 +160,10 @@ class WorkloadMaker {
         workloads::IncastParameters p;
         p.common = common_;
         p.target = host(*w_.receiver);
-        p.senders = hosts({.is_all = false, .count = 0, .hosts = w_.senders.hosts});
+        for (const PlaceRef& place : w_.senders.hosts) p.senders.push_back(host(place));
         const auto wanted = w_.senders.is_all ? common_.host_count - 1 : static_cast<uint32_t>(w_.senders.count);
         for (flow::HostIndex i = 0; i < common_.host_count && p.senders.size() < wanted; ++i)
-            if (i != p.target) p.senders.push_back(i);
+            if (i != p.target && may_have_flows(i)) p.senders.push_back(i);
         p.bytes = v_.size("bytes");
         p.jitter = jitter();
         p.bursts = v_.integer("bursts");
@@ -203,6 +239,7 @@ class WorkloadMaker {
     }
 
     const BuiltTopology& topology_;
+    const std::vector<bool>& has_adapter_;
     const WorkloadSpec& w_;
     const Values& v_;
     BuiltWorkloads& built_;
@@ -214,9 +251,12 @@ class WorkloadMaker {
 }  // namespace
 
 std::optional<BuiltWorkloads> build_workloads(const ScenarioSpec& spec, const BuiltTopology& topology,
-                                              DiagnosticSink& sink) {
+                                              const BuiltAdapters& adapters, DiagnosticSink& sink) {
     BuiltWorkloads built;
-    for (const WorkloadSpec& w : spec.workloads) WorkloadMaker(spec, topology, w, built, sink).make();
+    std::vector<bool> has_adapter(adapters.adapters.empty() ? 0 : topology.topology.hosts.size(), false);
+    for (const FabricAdapter& adapter : adapters.adapters)
+        for (const flow::HostIndex host : adapter.hosts) has_adapter[host] = true;
+    for (const WorkloadSpec& w : spec.workloads) WorkloadMaker(spec, topology, has_adapter, w, built, sink).make();
     if (!sink.empty()) return std::nullopt;
     return built;
 }

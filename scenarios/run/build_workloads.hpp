@@ -7,6 +7,7 @@
 #include "models/flow/flow_plan.hpp"
 #include "scenarios/lang/diagnostic.hpp"
 #include "scenarios/lang/scenario_spec.hpp"
+#include "scenarios/run/build_adapters.hpp"
 #include "scenarios/run/build_topology.hpp"
 #include "scenarios/run/run_result.hpp"
 
@@ -17,8 +18,9 @@ struct BuiltWorkloads {
     std::vector<GroupRecord> groups;  ///< as FlowPlan::groups, with what is known of each
 };
 
+/// "All hosts", and so many of them, are those without adapters; no flow may begin or end at one with.
 /// Every problem goes to `sink`, which must be empty; nullopt if there was any.
 [[nodiscard]] std::optional<BuiltWorkloads> build_workloads(const ScenarioSpec& spec, const BuiltTopology& topology,
-                                                            DiagnosticSink& sink);
+                                                            const BuiltAdapters& adapters, DiagnosticSink& sink);
 
 }  // namespace simverbs::scenarios::run

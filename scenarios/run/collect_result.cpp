@@ -82,6 +82,18 @@ void describe_parts(const ScenarioSpec& spec, const BuiltScenario& built, RunRes
 
 PortCounts counts_of(const BuiltScenario& built, const PortRecord& port) {
     PortCounts to;
+    if (!port.is_switch && !built.fabric->has_flows(port.node)) {
+        const auto [adapter, number] = built.fabric->adapter_port(port.node);
+        const hca::LinkCounts c = built.fabric->adapters().nic(adapter).link_counts(number);
+        to.tx_packets = c.tx_packets;
+        to.tx_bytes = c.tx_bytes;
+        to.rx_packets = c.rx_packets;
+        to.rx_bytes = c.rx_bytes;
+        to.corrupted = c.corrupt;
+        to.pauses_received = c.pauses_received;
+        to.paused_time = c.paused_time;
+        return to;
+    }
     if (!port.is_switch) {
         const flow::FlowNicCounters& c = built.fabric->nic(port.node).counters();
         to.tx_packets = c.tx_packets;

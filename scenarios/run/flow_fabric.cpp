@@ -44,6 +44,8 @@ uint32_t ack_bytes(const FlowFabricConfig& config) {
 
 /// Priorities on the wire: of data, acknowledgements and CNPs.
 uint16_t priorities_of(const flow::FlowPlan& plan, const FlowFabricConfig& config) {
+    // Programs choose theirs when they run.
+    if (!config.adapters.empty()) return config.layer == link::LinkLayer::Ethernet ? 0xFF : 0xFFFF;
     uint32_t priorities = 0;
     for (const flow::FlowSpec& f : plan.flows) priorities |= 1U << f.priority;
     if (config.nics.ack_priority != 0xFF) priorities |= 1U << config.nics.ack_priority;
@@ -58,6 +60,27 @@ std::vector<std::vector<uint32_t>> links_by_switch(const topologies::Topology& t
         for (const topologies::LinkEnd& end : {topology.links[i].a, topology.links[i].b})
             if (end.node.is_switch) links[end.node.index].push_back(i);
     return links;
+}
+
+/// Programs want the engine's windows short; and no longer than what the links allow anyway.
+sim::EngineConfig engine_config(const topologies::Topology& topology, const FlowFabricConfig& config) {
+    sim::EngineConfig engine = config.engine;
+    if (config.adapters.empty() || engine.window != SimTime::zero()) return engine;
+    std::vector<fabric::NicSpec> nics;
+    for (const FabricAdapter& a : config.adapters) nics.push_back(a.nic);
+    engine.window = fabric::Adapters::window_for(nics);
+    const auto inside = [&](const topologies::LinkEnd& end) {
+        if (end.node.is_switch)
+            return (config.per_switch.empty() ? config.switches : config.per_switch[end.node.index]).pipeline_latency;
+        for (const FabricAdapter& a : config.adapters)
+            if (std::ranges::find(a.hosts, end.node.index) != a.hosts.end()) return a.nic.profile->timing.rx_pipeline;
+        return SimTime::zero();
+    };
+    for (const topologies::Link& l : topology.links)
+        for (const topologies::LinkEnd& end : {l.a, l.b})
+            engine.window = std::min(engine.window, l.delay + inside(end));
+    engine.window = std::max(engine.window, SimTime::zero());
+    return engine;
 }
 
 fabric::SwitchConfig switch_config(const topologies::Topology& topology, const FlowFabricConfig& config,
@@ -98,7 +121,8 @@ std::vector<std::string> FlowFabric::problems_with(const topologies::Topology& t
     if (config.layer == link::LinkLayer::InfiniBand && config.nics.vl_buffer > link::kMaxCredits * link::kCreditBytes)
         problems.push_back(fmt::format("a vl_buffer of {} bytes is more than credits can express: at most {}",
                                        config.nics.vl_buffer, link::kMaxCredits * link::kCreditBytes));
-    if (config.layer == link::LinkLayer::InfiniBand && config.nics.vl_buffer < full_packet_bytes(config))
+    if (config.layer == link::LinkLayer::InfiniBand && config.nics.vl_buffer != 0 &&
+        config.nics.vl_buffer < full_packet_bytes(config))
         problems.push_back(fmt::format("a vl_buffer of {} bytes has no room for a packet of {}", config.nics.vl_buffer,
                                        full_packet_bytes(config)));
     for (uint32_t i = 0; i < topology.switches.size() && problems.empty(); ++i) {
@@ -117,21 +141,29 @@ std::vector<std::string> FlowFabric::problems_with(const topologies::Topology& t
     return problems;
 }
 
-FlowFabric::FlowFabric(const topologies::Topology& topology, flow::FlowPlan plan, const FlowFabricConfig& config)
-    : topology_(topology), config_(config), routes_(topologies::plan_routes(topology)), pool_(config.engine.threads) {
+FlowFabric::FlowFabric(const topologies::Topology& topology, flow::FlowPlan plan, const FlowFabricConfig& config,
+                       host::HostMemory* memory)
+    : topology_(topology),
+      config_(config),
+      routes_(topologies::plan_routes(topology)),
+      adapters_(memory),
+      pool_(config.engine.threads, adapters_.mover()) {
+    if (adapters_.mover() != nullptr) adapters_.mover()->set_threaded(config.engine.threads > 1);
     config_.nics.cc = config_.cc;
     if (config_.per_switch.empty())
         config_.nics.vl_buffer = config_.switches.vl_buffer;  // the ends of a link must agree
     priorities_ = priorities_of(plan, config_);
     if (config_.cc->needs().hop_int) pool_.carry_int();
     flows_ = std::make_unique<flow::FlowTable>(std::move(plan), static_cast<uint32_t>(topology_.hosts.size()));
-    engine_ = std::make_unique<sim::Engine>(config_.engine);
+    engine_ = std::make_unique<sim::Engine>(engine_config(topology_, config_));
     number_ports();
+    make_adapters();
     make_nodes();
     wire();
     route();
     if (config_.uniform_base_rtt) find_longest_rtt();
-    for (const auto& nic : nics_) nic->begin();
+    for (const auto& nic : nics_)
+        if (nic) nic->begin();
     engine_->add_stuck_reporter(*this);
 }
 
@@ -168,6 +200,30 @@ unsigned FlowFabric::partition_of(uint32_t pod, uint32_t pods, uint32_t index, s
     return static_cast<unsigned>(index * threads / count);
 }
 
+void FlowFabric::make_adapters() {
+    if (config_.adapters.empty()) return;
+    adapter_ports_.resize(topology_.hosts.size());
+    std::vector<fabric::NicSpec> nics;
+    for (const FabricAdapter& adapter : config_.adapters) {
+        nics.push_back(adapter.nic);
+        if (hca::CongestionConfig::is_understood(*config_.cc)) {
+            nics.back().congestion = {config_.cc, config_.nics.cnp_priority,
+                                      [this](wire::LeafId from, wire::LeafId to) { return facts(from, to); }};
+        }
+        for (size_t p = 0; p < adapter.hosts.size(); ++p) {
+            const flow::HostIndex host = adapter.hosts[p];
+            SIM_CHECK(flows_->leaving(host).empty() && flows_->arriving(host).empty(), host);
+            adapter_ports_[host] = {static_cast<uint32_t>(nics.size() - 1), static_cast<uint8_t>(p + 1)};
+            hca::HcaPortConfig& port = nics.back().ports[p];
+            port.leaf = host;
+            port.rate = topology_.links[host_peer_[host].link].rate;
+            port.vl_buffer = config_.nics.vl_buffer;
+            if (topology_.hosts[host].lid != 0) port.lid = topology_.hosts[host].lid;
+        }
+    }
+    adapters_.make(std::move(nics), config_.engine.seed, *engine_, pool_);
+}
+
 void FlowFabric::make_nodes() {
     nics_.resize(topology_.hosts.size());
     switches_.resize(topology_.switches.size());
@@ -180,6 +236,7 @@ void FlowFabric::make_nodes() {
                         partition_of(topology_.switches[node.index].pod, pods, node.index, switches_.size()));
             continue;
         }
+        if (!adapter_ports_.empty() && adapter_ports_[node.index].port != 0) continue;
         flow::FlowNicConfig c = config_.nics;
         c.path = topology_.hosts[node.index].name;
         c.host = node.index;
@@ -205,7 +262,15 @@ void FlowFabric::wire() {
         params.propagation = l.delay;
         params.flow_control = has_flow_control(l);
         params.pause_response = pfc::response_time(l.rate);
+        params.vlan = config_.vlan;
         const auto end = [this](const topologies::LinkEnd& e) {
+            if (!e.node.is_switch && !has_flows(e.node.index)) {
+                const auto [adapter, port] = adapter_port(e.node.index);
+                const hca::Hca& nic = adapters_.nic(adapter);
+                // As latency of the link it makes the engine's windows longer.
+                return link::LinkEnd{nic.id(), nic.config().name + "/" + std::to_string(port),
+                                     nic.profile().timing.rx_pipeline};
+            }
             if (!e.node.is_switch)
                 return link::LinkEnd{nics_[e.node.index]->id(), topology_.hosts[e.node.index].name, {}};
             const fabric::Switch& s = *switches_[e.node.index];
@@ -214,6 +279,10 @@ void FlowFabric::wire() {
         links_.push_back(std::make_unique<link::Link>(*engine_, params, end(l.a), end(l.b), &pool_));
         set_faults(static_cast<uint32_t>(links_.size() - 1));
         const auto attach = [&](const topologies::LinkEnd& e, const link::PortWiring& wiring) {
+            if (!e.node.is_switch && !has_flows(e.node.index)) {
+                const auto [adapter, port] = adapter_port(e.node.index);
+                return adapters_.attach(adapter, port, wiring);
+            }
             if (!e.node.is_switch) return nics_[e.node.index]->attach_port(wiring);
             fabric::Switch& s = *switches_[e.node.index];
             s.attach_port(e.port, wiring);
@@ -350,7 +419,10 @@ SimTime FlowFabric::ideal_time(flow::HostIndex src, flow::HostIndex dst, sim::By
 
 uint64_t FlowFabric::hops() const {
     uint64_t sum = 0;
-    for (const auto& nic : nics_) sum += nic->counters().tx_packets;
+    for (const auto& nic : nics_) sum += nic ? nic->counters().tx_packets : 0;
+    for (size_t i = 0; i < adapters_.size(); ++i)
+        for (uint8_t port = 1; port <= adapters_.nic(i).config().ports.size(); ++port)
+            sum += adapters_.nic(i).link_counts(port).tx_packets;
     for (const auto& s : switches_)
         for (fabric::PortIndex p = 0; p < s->config().ports; ++p) sum += s->counters(p).tx_packets;
     return sum;
@@ -358,24 +430,25 @@ uint64_t FlowFabric::hops() const {
 
 uint64_t FlowFabric::ended() const {
     uint64_t sum = 0;
-    for (const auto& nic : nics_) sum += nic->ended();
+    for (const auto& nic : nics_) sum += nic ? nic->ended() : 0;
     return sum;
 }
 
 SimTime FlowFabric::next_start() const {
     SimTime next = SimTime::max();
-    for (const auto& nic : nics_) next = std::min(next, nic->next_start());
+    for (const auto& nic : nics_)
+        if (nic) next = std::min(next, nic->next_start());
     return next;
 }
 
 uint64_t FlowFabric::active() const {
     uint64_t sum = 0;
-    for (const auto& nic : nics_) sum += nic->active();
+    for (const auto& nic : nics_) sum += nic ? nic->active() : 0;
     return sum;
 }
 
 bool FlowFabric::outstanding() const {
-    return active() != 0;
+    return active() != 0 || adapters_.outstanding();
 }
 
 void FlowFabric::check_conservation() const {
@@ -385,7 +458,7 @@ void FlowFabric::check_conservation() const {
 size_t FlowFabric::memory() const {
     size_t sum = flows_->memory() + engine_->memory();
     for (const auto& l : links_) sum += l->memory();
-    for (const auto& nic : nics_) sum += nic->memory();
+    for (const auto& nic : nics_) sum += nic ? nic->memory() : 0;
     for (const auto& s : switches_) sum += s->memory();
     return sum;
 }

@@ -1,4 +1,4 @@
-// A fabric whose hosts send flows: engine, NICs, switches and links of a topology, routed.
+// A fabric of a topology, routed: engine, switches, links, and hosts that send flows or run programs.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/cc/congestion_control.hpp"
+#include "models/fabric/adapters.hpp"
 #include "models/flow/flow_nic.hpp"
 #include "models/flow/flow_table.hpp"
 #include "models/link/link.hpp"
@@ -27,6 +28,14 @@ struct FabricFault {
     uint32_t link = 0;
     bool from_a = true;  ///< of the packets that leave the link's end a
     link::LinkFault fault;
+};
+
+/// An adapter for programs, instead of FlowNics.
+struct FabricAdapter {
+    /// What it is like; leaves, link rates and VL buffers of its ports are filled in. Its profile must outlive the
+    /// fabric.
+    fabric::NicSpec nic;
+    std::vector<flow::HostIndex> hosts;  ///< of the topology: one for each of its ports
 };
 
 /// What all switches, links and NICs have in common. Members that depend on a port's speed are functions of it.
@@ -49,6 +58,8 @@ struct FlowFabricConfig {
     /// The base RTT that congestion control is told: of the QP's own path, or the longest of the fabric for all.
     bool uniform_base_rtt = false;
     std::vector<FabricFault> faults;  ///< beside the topology's packet loss
+    std::vector<FabricAdapter> adapters;
+    bool vlan = false;  ///< frames carry 802.1Q tags
 };
 
 /// How a run ended.
@@ -69,11 +80,13 @@ struct FlowRunResult {
     std::string dump;
 };
 
-/// Owns one simulation of flows. Build, run engine(), read results.
+/// Owns one simulation of flows, programs' adapters, or both. Build, run engine(), read results.
 class FlowFabric final : public flow::Paths, public sim::StuckReporter {
   public:
-    /// The topology must be valid (topologies::validate), the plan sound. Hosts must have one link each.
-    FlowFabric(const topologies::Topology& topology, flow::FlowPlan plan, const FlowFabricConfig& config);
+    /// The topology must be valid (topologies::validate), the plan sound. Hosts must have one link each, and no flow
+    /// may begin or end at an adapter. `memory`: of programs, for adapters.
+    FlowFabric(const topologies::Topology& topology, flow::FlowPlan plan, const FlowFabricConfig& config,
+               host::HostMemory* memory = nullptr);
     ~FlowFabric() override;
 
     /// What stands in the way of building that, a sentence each for people; empty if nothing does.
@@ -86,7 +99,18 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
 
     [[nodiscard]] sim::Engine& engine() noexcept { return *engine_; }
     [[nodiscard]] const wire::PacketPool& pool() const noexcept { return pool_; }
+    /// Of host i, where has_flows(i).
     [[nodiscard]] flow::FlowNic& nic(size_t i) noexcept { return *nics_[i]; }
+    /// Whether host i can have flows: it has no adapter.
+    [[nodiscard]] bool has_flows(size_t i) const noexcept { return nics_[i] != nullptr; }
+    [[nodiscard]] fabric::Adapters& adapters() noexcept { return adapters_; }
+    [[nodiscard]] const fabric::Adapters& adapters() const noexcept { return adapters_; }
+    /// Adapter and port (from 1) of host i, where it has no flows.
+    struct AdapterPort {
+        uint32_t adapter = 0;
+        uint8_t port = 0;
+    };
+    [[nodiscard]] AdapterPort adapter_port(size_t i) const noexcept { return adapter_ports_[i]; }
     [[nodiscard]] fabric::Switch& fabric_switch(size_t i) noexcept { return *switches_[i]; }
     [[nodiscard]] flow::FlowTable& flows() noexcept { return *flows_; }
     [[nodiscard]] const flow::FlowTable& flows() const noexcept { return *flows_; }
@@ -143,6 +167,7 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
     };
     void number_ports();
     void make_nodes();
+    void make_adapters();
     void make_switch(uint32_t index, std::span<const uint32_t> links, unsigned partition);
     void wire();
     void set_faults(uint32_t link_index);
@@ -159,12 +184,14 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
     topologies::RoutingPlan routes_;
     std::unique_ptr<sim::Engine> engine_;
     std::unique_ptr<flow::FlowTable> flows_;
+    fabric::Adapters adapters_;
     wire::PacketPool pool_;
     std::vector<std::vector<Peer>> switch_peers_;  ///< by switch, then port
     std::vector<Peer> host_peer_;
     std::vector<std::unique_ptr<link::Link>> links_;
     std::vector<std::unique_ptr<fabric::Switch>> switches_;
-    std::vector<std::unique_ptr<flow::FlowNic>> nics_;
+    std::vector<std::unique_ptr<flow::FlowNic>> nics_;  ///< by host; null: an adapter's port
+    std::vector<AdapterPort> adapter_ports_;            ///< by host; empty without adapters
     uint16_t priorities_ = 0;
     sim::SimTime longest_rtt_;
 };

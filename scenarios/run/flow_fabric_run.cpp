@@ -48,8 +48,8 @@ std::string FlowFabric::never_begun() const {
 }
 
 uint64_t FlowFabric::progress() const {
-    uint64_t sum = 0;
-    for (const auto& nic : nics_) sum += nic->progress();
+    uint64_t sum = adapters_.progress();
+    for (const auto& nic : nics_) sum += nic ? nic->progress() : 0;
     return sum;
 }
 
@@ -58,13 +58,14 @@ void FlowFabric::describe(std::string& out) const {
     constexpr size_t kNicsTold = 16;
     size_t told = 0;
     for (const auto& nic : nics_) {
-        if (nic->active() == 0) continue;
+        if (nic == nullptr || nic->active() == 0) continue;
         if (told++ == kNicsTold) {
             out += "  and more hosts\n";
             break;
         }
         nic->describe(out, kFlowsTold);
     }
+    adapters_.describe(out);
     for (size_t i = 0; i < switches_.size(); ++i) {
         const fabric::Switch& s = *switches_[i];
         for (fabric::PortIndex p = 0; p < s.config().ports; ++p) {

@@ -102,6 +102,18 @@ struct GroupRecord {
         0;  ///< of a collective, as nccl-tests define it: bus bandwidth = factor * bytes / time
 };
 
+/// A program on one of the hosts.
+struct ProgramRecord {
+    std::string name;
+    std::string host;
+    std::string command;
+    bool was_started = false;
+    sim::SimTime started;
+    std::optional<int> exit_code;  ///< 128 + n if signal n ended it; absent if it never ended by itself or began
+    std::string output;            ///< stdout and stderr, the middle left out where there is too much of it
+    std::string problem;           ///< one sentence; empty if it ended as the scenario says
+};
+
 struct FaultRecord {
     std::string name;
     uint64_t fired = 0;
@@ -153,6 +165,7 @@ struct RunResult {
     std::vector<LinkRecord> links;
     std::vector<GroupRecord> groups;
     std::vector<FlowRecord> flows;  ///< by FlowIndex
+    std::vector<ProgramRecord> programs;
     std::vector<FaultRecord> faults;
     std::vector<std::string> warnings;  ///< what the user should know, one sentence each
 

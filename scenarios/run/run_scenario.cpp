@@ -52,14 +52,15 @@ Sampling with_series(const ScenarioSpec& spec, const RunResult& parts, Sampling 
     return sampling;
 }
 
-class Runner {
+class Runner final : public sim::Watcher {
   public:
     Runner(const ScenarioSpec& spec, BuiltScenario& built, RunResult parts, const Sampling& sampling,
-           const Progress& progress)
+           const Progress& progress, const Driver& programs)
         : spec_(spec),
           built_(built),
           fabric_(*built.fabric),
           progress_(progress),
+          programs_(programs),
           limit_(spec.run.until.value_or(SimTime::max())),
           result_(std::move(parts)),
           sampling_(with_series(spec, result_, sampling)) {}
@@ -67,13 +68,23 @@ class Runner {
     RunResult run() {
         choose_samples();
         const auto began = std::chrono::steady_clock::now();
-        go();
+        if (!sampling_.empty()) sample(SimTime::zero());
+        if (!programs_ || programs_(*this)) go();
+        if (!sampling_.empty() && result_.sample_times.back() < fabric_.engine().frontier())
+            sample(fabric_.engine().frontier());
+        finish();
         result_.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
         result_.simulated_time = end_time();
         fabric_.check_conservation();
         collect_end(spec_, built_, result_);
         return std::move(result_);
     }
+
+    // sim::Watcher
+    [[nodiscard]] SimTime next_look() const override {
+        return sampling_.empty() ? SimTime::max() : next_sample(result_.sample_times.back());
+    }
+    void look() override { sample(next_look()); }
 
   private:
     void choose_samples() {
@@ -109,10 +120,10 @@ class Runner {
         sim::Engine& engine = fabric_.engine();
         const SimTime patience = std::max(kStuckAfter, spec_.transport.retransmission_timeout * kTimeoutsUntilStuck);
         uint64_t progress = fabric_.progress();
-        SimTime progressed;
+        SimTime progressed = engine.frontier();
+        programs_ended_ = progressed;
         auto told = std::chrono::steady_clock::now();
-        if (!sampling_.empty()) sample(SimTime::zero());
-        for (SimTime now; now < limit_;) {
+        for (SimTime now = progressed; now < limit_;) {
             const SimTime next = engine.next_event_time();
             if (next == SimTime::max()) break;
             const bool all_ended = fabric_.ended() == fabric_.flows().size();
@@ -134,8 +145,6 @@ class Runner {
             told = std::chrono::steady_clock::now();
             if (!progress_(now, fabric_.ended(), fabric_.flows().size())) break;
         }
-        if (!sampling_.empty() && result_.sample_times.back() < engine.frontier()) sample(engine.frontier());
-        finish();
     }
 
     void finish() {
@@ -152,7 +161,7 @@ class Runner {
     [[nodiscard]] SimTime end_time() const {
         if (result_.ending != RunEnding::Done || fabric_.flows().size() == 0) return fabric_.engine().frontier();
         if (spec_.run.stop_when == StopWhen::Until) return fabric_.engine().frontier();
-        SimTime last;
+        SimTime last = programs_ended_;
         for (uint32_t i = 0; i < fabric_.flows().size(); ++i)
             last = std::max(last, fabric_.flows().result(i).acknowledged);
         return last;
@@ -162,6 +171,8 @@ class Runner {
     BuiltScenario& built_;
     FlowFabric& fabric_;
     const Progress& progress_;
+    const Driver& programs_;
+    SimTime programs_ended_;
     SimTime limit_;
     RunResult result_;
     Sampling sampling_;
@@ -181,13 +192,16 @@ RunResult describe(const ScenarioSpec& spec, const BuiltScenario& built) {
     result.measure_from = spec.run.measure_from;
     result.measure_until = spec.run.measure_until;
     result.groups = built.groups;
+    if (!spec.programs.empty() && spec.cc.algorithm != "none" && !hca::CongestionConfig::is_understood(*built.cc))
+        result.warnings.push_back("programs' queue pairs have no congestion control with '" + spec.cc.algorithm +
+                                  "': adapters understand only what CNPs tell, as with dcqcn");
     describe_parts(spec, built, result);
     return result;
 }
 
 RunResult run_scenario(const ScenarioSpec& spec, BuiltScenario& built, RunResult parts, const Sampling& sampling,
-                       const Progress& progress) {
-    return Runner(spec, built, std::move(parts), sampling, progress).run();
+                       const Progress& progress, const Driver& programs) {
+    return Runner(spec, built, std::move(parts), sampling, progress, programs).run();
 }
 
 }  // namespace simverbs::scenarios::run

@@ -10,6 +10,7 @@
 #include "scenarios/lang/scenario_spec.hpp"
 #include "scenarios/run/build_fabric.hpp"
 #include "scenarios/run/run_result.hpp"
+#include "sim/watcher.hpp"
 
 namespace simverbs::scenarios::run {
 
@@ -32,14 +33,19 @@ inline constexpr sim::SimTime kSampleInterval = sim::SimTime::us(10);
 /// How a run is watched from outside; called a few times a second of wall time. False: stop (the result says Until).
 using Progress = std::function<bool(sim::SimTime now, uint64_t flows_ended, uint64_t flows)>;
 
+/// Moves the engine of a run with programs until they have ended; stops it where the watcher wants to look. False: the
+/// run ends here, else flows run on to their end.
+using Driver = std::function<bool(sim::Watcher&)>;
+
 /// Names, hosts, switches, ports, links, groups and flows of a run before it begins; all counts are zero.
 [[nodiscard]] RunResult describe(const ScenarioSpec& spec, const BuiltScenario& built);
 
 /// Runs what was built to its end and completes `parts`, which is describe()'s, to the result. `sampling` adds to what
 /// the scenario's `outputs.series` ask for. Nothing that comes forward for kStuckAfter (or 100 retransmission timeouts)
-/// while flows are outstanding ends the run as Stuck.
+/// while flows are outstanding ends the run as Stuck; that is not looked for while `programs` run.
 [[nodiscard]] RunResult run_scenario(const ScenarioSpec& spec, BuiltScenario& built, RunResult parts,
-                                     const Sampling& sampling, const Progress& progress = {});
+                                     const Sampling& sampling, const Progress& progress = {},
+                                     const Driver& programs = {});
 
 inline constexpr sim::SimTime kStuckAfter = sim::SimTime::ms(100);
 

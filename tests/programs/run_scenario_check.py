@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Checks of scenarios with programs: `simverbs run` on those of the library, and on small ones. One function a check."""
 
+import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,17 +26,50 @@ programs:
 HEAD = "name: small\nhosts: 2\nnic: ideal\nprograms:\n"
 
 
-def run_file(file):
+# An ib_write_lat across a fat tree, beside flows; its packets cross the wires from 240 ms to 242 ms.
+MIXED = """
+name: mixed
+topology: {kind: fat_tree, k: 4}
+nic: cx5-100g
+link: {rate: 100 Gb/s, delay: 1 us}
+switch: {buffer: 4 MB, pfc: {priorities: 3}}
+programs:
+  - {name: server, host: h0, command: ib_write_lat -s 8 -n 100 -S 3, ready: {listens: 18515}}
+  - {name: client, host: h15, command: ib_write_lat -s 8 -n 100 -S 3 h0, expect: {output: '8 +100 '}}
+workloads:
+  - {name: incast, kind: incast, senders: [h4, h5, h6, h7, h8], receiver: h1, bytes: 800 KB, start: 239 ms, bursts: 5, period: 1 ms}
+  - {name: noise, kind: poisson, cdf: websearch, load: 10 %, from: 240 ms, until: 241 ms}
+outputs: {series: {interval: 100 us, what: [queue, pauses], at: [tor0, h15]}, pcap: [h0, h15]}
+expectations:
+  - all flows complete
+  - never drops
+  - pfc_pauses > 0
+"""
+
+
+def run_file(file, *options):
     server, environment = run_program_case.server_and_environment(OPTIONS.simverbs)
-    return subprocess.run([server, "run", str(file)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
-                          env=environment)
+    with tempfile.TemporaryDirectory(prefix="svt-") as folder:
+        out = [] if "--out" in options else ["--out", folder]
+        return subprocess.run([server, "run", str(file), *out, *options], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=120, env=environment)
 
 
-def run_text(text):
+def run_text(text, *options):
     with tempfile.TemporaryDirectory(prefix="svt-") as folder:
         file = pathlib.Path(folder) / "s.yaml"
         file.write_text(text.replace("{folder}", folder))
-        return run_file(file)
+        return run_file(file, "--out", f"{folder}/out", *options)
+
+
+def files_of(folder):
+    """Every file below, by name; the only numbers that differ from run to run are left out."""
+    files = {}
+    for file in sorted(pathlib.Path(folder).rglob("*")):
+        if file.is_file() and file.name != "report.html":
+            text = file.read_bytes()
+            files[str(file.relative_to(folder))] = re.sub(rb'"wall_[a-z_]*": [0-9.e-]+', b"", text)
+    return files
 
 
 def expect(run, code, *texts):
@@ -61,7 +96,7 @@ def a_lossy_cable_costs_bandwidth_alone():
 def a_wrong_expectation_fails_the_run():
     text = (LIBRARY / "pingpong_lost_packet.yaml").read_text()
     wrong = text.replace("fault at_the_end fired 1 times", "fault at_the_end fired 2 times")
-    expect(run_text(wrong), 1, "fault at_the_end fired 2 times; it fired 1 time", "FAILED")
+    expect(run_text(wrong), 1, "fault 'at_the_end' fired once, expected: 2 times", "FAILED")
     wrong = (LIBRARY / "retry_exceeded.yaml").read_text().replace("expect: {exit: 1, ", "expect: {exit: 0, ")
     expect(run_text(wrong), 1, "program 'client' ended with exit code 1")
     wrong = (LIBRARY / "write_bw_lossy.yaml").read_text().replace("65536 +1000", "65536 +1001")
@@ -82,8 +117,9 @@ def a_fault_acts_on_no_more_packets_than_it_may():
 def the_same_scenario_prints_the_same_bytes():
     runs = [run_text(PINGPONG) for _ in range(2)]
     expect(runs[0], 0, "of simulated time")
-    if runs[0].stdout != runs[1].stdout:
-        raise AssertionError(runs[0].stdout + runs[1].stdout)
+    told = [run.stdout.partition("results: ")[0] for run in runs]  # behind it: a folder of each run's own
+    if told[0] != told[1]:
+        raise AssertionError("".join(told))
 
 
 def a_timeout_is_simulated_and_ends_the_program():
@@ -115,20 +151,92 @@ def a_killed_host_takes_its_programs_with_it():
 
 
 def what_cannot_run_with_programs_is_said_all_at_once():
-    text = PINGPONG + "workloads:\n  - {kind: all_to_all, bytes: 1 MiB}\nexpectations:\n  - never drops\n"
-    expect(run_text(text), 2, "workloads and programs cannot run side by side yet", "'never drops' speaks of flows")
-    fabric = PINGPONG.replace("hosts: 2\n", "topology: {kind: fat_tree, k: 4}\n")
-    expect(run_text(fabric), 2, "programs cannot run on a generated 'fat_tree' yet")
+    text = PINGPONG + ("workloads:\n  - {name: w, kind: flows, flows: [{src: h0, dst: h1, bytes: 1 MB}]}\n"
+                       "outputs: {pcap: sw0/1}\n")
+    expect(run_text(text), 2, "'h0' runs programs and cannot have flows too", "'h1' runs programs and cannot have flows too",
+           "the packets of 'sw0/1' cannot be captured")
+    elsewhere = PINGPONG.replace("hosts: 2\n", "topology: {kind: fat_tree, k: 4}\n").replace("host: h1", "host: h16")
+    expect(run_text(elsewhere), 2, "there is no host 'h16'")
     expect(run_text(HEAD + "  - {host: h0, command: no_such_program_here}\n"), 2, "no_such_program_here")
+
+
+def programs_and_flows_share_a_fat_tree():
+    with tempfile.TemporaryDirectory(prefix="svt-") as folder:
+        file = pathlib.Path(folder) / "s.yaml"
+        file.write_text(MIXED)
+        expect(run_file(file, "--out", folder), 0, "passed mixed: 2 programs", "incast", "5 of 5 expectations are met")
+        result = json.loads((pathlib.Path(folder) / "mixed/result.json").read_text())
+        client = next(p for p in result["programs"] if p["name"] == "client")
+        if client["exit_code"] != 0 or client["host"] != "h15":
+            raise AssertionError(client)
+        sent = {p["name"]: p["tx_packets"] for p in result["ports"]}
+        # 100 writes and 100 acknowledgements, and as many from the other side.
+        if sent["h15"] < 200 or sent["h0"] < 200 or sent["h4"] < 200:
+            raise AssertionError(sent)
+        text = (pathlib.Path(folder) / "mixed/programs/client.txt").read_text()
+        typical, longest = (float(n) for n in re.search(r"8 +100 +[\d.]+ +([\d.]+) +([\d.]+)", text).group(2, 1))
+        if not longest > 2 * typical:
+            raise AssertionError(f"the incast does not show in the latencies:\n{text}")
+
+
+def programs_beside_flows_give_the_same_bytes_twice():
+    with tempfile.TemporaryDirectory(prefix="svt-") as folder:
+        file = pathlib.Path(folder) / "s.yaml"
+        file.write_text(MIXED)
+        results = []
+        for out in ("a", "b"):
+            expect(run_file(file, "--out", f"{folder}/{out}"), 0)
+            results.append(files_of(f"{folder}/{out}"))
+        for name in ("result.json", "flows.csv", "series.csv", "pcap/h15-mlx5_0-1.pcap", "programs/client.txt"):
+            if f"mixed/{name}" not in results[0]:
+                raise AssertionError(f"no {name} among {list(results[0])}")
+        different = [name for name in results[0] if results[0][name] != results[1].get(name)]
+        if different:
+            raise AssertionError(f"differ: {different}")
+
+
+def flows_go_on_when_the_programs_have_ended():
+    text = HEAD + "  - {host: h0, command: sleep 0.001}\nworkloads:\n  - {name: late, kind: flows, flows: [" \
+                  "{src: h1, dst: h2, bytes: 1 MB, start: 5 ms}]}\nexpectations:\n  - all flows complete\n"
+    expect(run_text(text.replace("hosts: 2", "hosts: 3")), 0, "1 of 1 completed", "all flows have ended at 5.")
+
+
+def a_run_of_both_ends_when_its_time_is_over():
+    text = HEAD + "  - {host: h0, command: sleep 10, expect: {exit: 137}, timeout: 2 s}\nworkloads:\n" \
+                  "  - {name: late, kind: flows, flows: [{src: h1, dst: h2, bytes: 1 MB, start: 4 s}]}\n" \
+                  "run: {until: 3 s}\nexpectations:\n  - unfinished == 1\n"
+    run = run_text(text.replace("hosts: 2", "hosts: 3"))
+    expect(run, 1, "was ended after its timeout of 2000000.000 us", "the time was over at 3 s", "unfinished is 1, as expected")
+
+
+def a_link_fault_of_a_fabric_hits_programs_and_flows():
+    text = MIXED + "  - fault lossy fired\nfaults:\n  - {name: lossy, link: h15, drop: {packet: 50}}\n" \
+                   "  - {name: other, link: h8, drop: {packet: 50}}\n"
+    expect(run_text(text), 0, "passed mixed", "retransmissions")
+
+
+def programs_of_infiniband_fabrics_have_credits_and_lids():
+    expect(run_file(LIBRARY / "write_bw_beside_poisson_ib.yaml"), 0, "passed write_bw_beside_poisson_ib")
+
+
+def an_incast_shows_in_the_latency_of_its_own_class():
+    for name in ("latency_under_incast", "latency_without_pause", "latency_with_dcqcn"):
+        expect(run_file(LIBRARY / f"{name}.yaml"), 0, f"passed {name}")
+    text = (LIBRARY / "latency_under_incast.yaml").read_text()
+    expect(run_text(text, "--set", "sl=0"), 1, "program 'client' printed nothing that matches")
 
 
 CHECKS = [a_lost_packet_is_found_and_the_programs_end_right, a_dead_cable_ends_in_the_status_of_retries,
           a_lossy_cable_costs_bandwidth_alone, a_wrong_expectation_fails_the_run, a_fault_that_never_fires_fails_the_run,
-          a_fault_acts_on_no_more_packets_than_it_may, the_same_scenario_prints_the_same_bytes, a_timeout_is_simulated_and_ends_the_program,
-          a_program_starts_when_the_one_before_is_ready, a_program_that_never_gets_ready_holds_up_the_next,
-          a_stall_is_reported_long_before_the_timeout, a_killed_host_takes_its_programs_with_it,
-          what_cannot_run_with_programs_is_said_all_at_once]
+          a_fault_acts_on_no_more_packets_than_it_may, the_same_scenario_prints_the_same_bytes,
+          a_timeout_is_simulated_and_ends_the_program, a_program_starts_when_the_one_before_is_ready,
+          a_program_that_never_gets_ready_holds_up_the_next, a_stall_is_reported_long_before_the_timeout,
+          a_killed_host_takes_its_programs_with_it, what_cannot_run_with_programs_is_said_all_at_once,
+          programs_and_flows_share_a_fat_tree, programs_beside_flows_give_the_same_bytes_twice,
+          flows_go_on_when_the_programs_have_ended, a_run_of_both_ends_when_its_time_is_over,
+          a_link_fault_of_a_fabric_hits_programs_and_flows, programs_of_infiniband_fabrics_have_credits_and_lids,
+          an_incast_shows_in_the_latency_of_its_own_class]
 
 
 if __name__ == "__main__":
-    sys.exit(named_checks.main(CHECKS, ["ib_send_bw", "ibv_rc_pingpong"]))
+    sys.exit(named_checks.main(CHECKS, ["ib_send_bw", "ib_write_bw", "ib_write_lat", "ibv_rc_pingpong"]))

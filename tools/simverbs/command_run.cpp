@@ -61,20 +61,7 @@ std::string folder_name(const std::string& text) {
     return name;
 }
 
-void execute(Job& job) {
-    const ScenarioSpec& spec = *job.spec;
-    scenarios::DiagnosticSink sink;
-    const auto began = std::chrono::steady_clock::now();
-    auto built = scenarios::run::build_scenario(spec, sink);
-    scenarios::run::RunResult described;
-    if (built) {
-        described = scenarios::run::describe(spec, *built);
-        scenarios::expect::check_names(spec.expectations, described, sink);
-    }
-    if (!built || !sink.empty()) {
-        job.problems = sink.to_string();
-        return;
-    }
+scenarios::run::Sampling sampling_of(const ScenarioSpec& spec, const scenarios::run::RunResult& described) {
     const scenarios::expect::SamplingWanted wanted = scenarios::expect::sampling_wanted(spec.expectations);
     const scenarios::expect::SampledParts parts = scenarios::expect::sampled_parts(wanted, described);
     scenarios::run::Sampling sampling;
@@ -83,53 +70,121 @@ void execute(Job& job) {
     sampling.switches = parts.switches;
     sampling.flows = parts.flows;
     if (wanted.needs_interval) sampling.interval = wanted.interval.value_or(scenarios::run::kSampleInterval);
-    described.wall_setup_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    job.result = scenarios::run::run_scenario(spec, *built, std::move(described), sampling,
-                                              [](auto, auto, auto) { return !stop_signal_seen(); });
-    built.reset();
-    job.verdicts = scenarios::expect::evaluate(spec.expectations, job.result);
-    job.write_errors = scenarios::output::write_run_folder(job.folder, job.result, job.verdicts, spec.outputs).errors;
-    job.summary = scenarios::output::summary_text(job.result, job.verdicts);
-    job.code = scenarios::expect::all_passed(job.verdicts) ? kSuccess : kProgramFailed;
+    return sampling;
 }
 
-scenarios::expect::ExpectationVerdict verdict_of(std::string name, bool passed, std::string sentence) {
+scenarios::expect::ExpectationVerdict verdict_of(const ProgramOutcome& p) {
     scenarios::expect::ExpectationVerdict v;
-    v.text = name;
-    v.name = std::move(name);
-    v.outcome = passed ? scenarios::expect::Outcome::Passed : scenarios::expect::Outcome::Failed;
-    v.sentence = std::move(sentence);
+    v.name = v.text = p.name;
+    v.outcome = p.problem.empty() ? scenarios::expect::Outcome::Passed : scenarios::expect::Outcome::Failed;
+    v.sentence = p.problem.empty() ? p.name + " ended as expected" : p.name + ": " + p.problem;
     return v;
 }
 
-/// Programs on simulated hosts: a verdict for each of them and for whatever else the scenario claims.
-void execute_programs(Job& job) {
-    const ScenarioSpec& spec = *job.spec;
-    try {
-        const ProgramRun done = run_programs(spec);
-        job.result.scenario = spec.lab.name;
-        job.result.description = spec.lab.description;
-        job.result.run_name = spec.run_name;
-        job.result.settings = spec.settings;
-        job.result.seed = spec.lab.seed;
-        job.result.simulated_time = done.simulated_time;
-        job.result.faults = done.faults;
+scenarios::run::ProgramRecord record_of(const ProgramOutcome& p) {
+    return {p.name, p.host, p.command, p.was_started, p.started, p.exit_code, p.output, p.problem};
+}
+
+/// How the programs went, as part of the run's result.
+void add_programs(const ProgramRun& done, Job& job) {
+    for (const ProgramOutcome& p : done.programs) {
+        job.result.programs.push_back(record_of(p));
+        job.verdicts.push_back(verdict_of(p));
+    }
+    for (size_t f = 0; f < done.killed_by_fault.size(); ++f) job.result.faults[f].fired += done.killed_by_fault[f];
+    job.result.warnings.insert(job.result.warnings.end(), done.notes.begin(), done.notes.end());
+    if (done.ending == ProgramRunEnding::Stalled) {
+        job.result.ending = scenarios::run::RunEnding::Stuck;
         job.result.stuck_dump = done.stall_report;
-        if (done.ending == ProgramRunEnding::Stalled) job.result.ending = scenarios::run::RunEnding::Stuck;
-        for (const ProgramOutcome& p : done.programs)
-            job.verdicts.push_back(
-                verdict_of(p.name, p.problem.empty(),
-                           p.problem.empty() ? p.name + " ended as expected" : p.name + ": " + p.problem));
-        for (const ExpectationOutcome& e : done.expectations)
-            job.verdicts.push_back(verdict_of(e.name, e.holds, e.text + ": " + e.found));
-        if (done.exit_code() != kSuccess && scenarios::expect::all_passed(job.verdicts))
-            for (const std::string& failure : done.failures())
-                job.verdicts.push_back(verdict_of("run", false, failure));
-        job.summary = summary(spec, done);
-        job.code = done.exit_code();
-        job.write_errors = scenarios::output::write_run_folder(job.folder, job.result, job.verdicts,
-                                                               {.flows = false, .counters = false})
-                               .errors;
+    }
+}
+
+/// What went wrong beside the programs, where no summary of flows tells it.
+std::string failed_expectations(const Job& job) {
+    std::string out;
+    for (size_t i = job.result.programs.size(); i < job.verdicts.size(); ++i) {
+        const scenarios::expect::ExpectationVerdict& v = job.verdicts[i];
+        if (v.outcome != scenarios::expect::Outcome::Passed)
+            out += "  " + (v.sentence.empty() ? v.text : v.sentence.substr(0, v.sentence.find('\n'))) + "\n";
+    }
+    return out;
+}
+
+std::string programs_summary(const Job& job, const ProgramRun& done) {
+    const ScenarioSpec& spec = *job.spec;
+    const bool passed = scenarios::expect::all_passed(job.verdicts);
+    const std::string name = spec.run_name.empty() ? spec.lab.name : fmt::format("{} {}", spec.lab.name, spec.run_name);
+    const size_t count = done.programs.size();
+    std::string out =
+        fmt::format("{} {}: {} program{} in {:.3f} us of simulated time\n", passed ? "passed" : "FAILED", name, count,
+                    count == 1 ? "" : "s", static_cast<double>(done.simulated_time.in_ps()) * 1e-6);
+    out += failure_text(done);
+    if (spec.workloads.empty()) {
+        out += failed_expectations(job);
+        for (const std::string& note : job.result.warnings) out += fmt::format("  note: {}\n", note);
+        return out;
+    }
+    return out + scenarios::output::summary_text(job.result, job.verdicts);
+}
+
+int code_of(const Job& job, const ProgramRun& programs) {
+    switch (programs.ending) {
+        case ProgramRunEnding::Interrupted:
+            return kInterrupted;
+        case ProgramRunEnding::Stalled:
+            return kStalled;
+        case ProgramRunEnding::Done:
+            break;
+    }
+    return scenarios::expect::all_passed(job.verdicts) ? kSuccess : kProgramFailed;
+}
+
+void execute_checked(Job& job) {
+    const ScenarioSpec& spec = *job.spec;
+    const bool has_programs = !spec.programs.empty();
+    scenarios::DiagnosticSink sink;
+    const auto began = std::chrono::steady_clock::now();
+    std::unique_ptr<ProgramsOfScenario> programs;  // outlives the fabric, which has its memory
+    auto built = scenarios::run::plan_scenario(spec, sink);
+    if (built && has_programs) {
+        const ProgramRunOptions options{.pcap_folder = (job.folder / "pcap").string()};
+        programs = std::make_unique<ProgramsOfScenario>(spec, *built, options, sink);
+    } else if (built) {
+        scenarios::run::make_fabric(*built);
+    }
+    scenarios::run::RunResult described;
+    if (built && sink.empty()) {
+        described = scenarios::run::describe(spec, *built);
+        scenarios::expect::check_names(spec.expectations, described, sink);
+    }
+    if (!sink.empty()) {
+        job.problems = sink.to_string();
+        return;
+    }
+    const scenarios::run::Sampling sampling = sampling_of(spec, described);
+    described.wall_setup_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    scenarios::run::Driver driver;
+    if (programs) driver = [&](sim::Watcher& watcher) { return programs->run(watcher); };
+    job.result = scenarios::run::run_scenario(
+        spec, *built, std::move(described), sampling, [](auto, auto, auto) { return !stop_signal_seen(); }, driver);
+    ProgramRun done;
+    if (programs) {
+        done = programs->finish();
+        add_programs(done, job);
+    }
+    built.reset();
+    programs.reset();
+    const auto judged = scenarios::expect::evaluate(spec.expectations, job.result);
+    job.verdicts.insert(job.verdicts.end(), judged.begin(), judged.end());
+    job.write_errors = scenarios::output::write_run_folder(job.folder, job.result, job.verdicts, spec.outputs).errors;
+    job.summary =
+        has_programs ? programs_summary(job, done) : scenarios::output::summary_text(job.result, job.verdicts);
+    job.code = code_of(job, done);
+}
+
+void execute(Job& job) {
+    try {
+        execute_checked(job);
     } catch (const UserError& error) {
         job.problems = std::string("simverbs: ") + error.what() + "\n";
     }
@@ -148,8 +203,7 @@ scenarios::report::ReportRun for_report(const Job& job) {
 void write_report(const fs::path& folder, std::span<Job> jobs, std::vector<std::string>& errors) {
     std::vector<scenarios::report::ReportRun> runs;
     for (const Job& job : jobs)
-        if (job.problems.empty() && job.spec->programs.empty() && job.spec->outputs.report)
-            runs.push_back(for_report(job));
+        if (job.problems.empty() && job.spec->outputs.report) runs.push_back(for_report(job));
     if (runs.empty()) return;
     if (std::string error =
             scenarios::output::write_file(folder / "report.html", scenarios::report::render_report(runs));
@@ -164,7 +218,7 @@ void execute_all(std::vector<Job>& jobs, unsigned width) {
     std::vector<bool> done(jobs.size(), false);
     size_t printed = 0;
     for (size_t i = 0; i < jobs.size() && !stop_signal_seen(); ++i)
-        if (!jobs[i].spec->programs.empty()) execute_programs(jobs[i]);
+        if (!jobs[i].spec->programs.empty()) execute(jobs[i]);
     const auto work = [&] {
         for (size_t i = next++; i < jobs.size() && !stop_signal_seen(); i = next++) {
             if (jobs[i].spec->programs.empty()) execute(jobs[i]);

@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "models/fabric/fabric.hpp"
-#include "scenarios/build/addressed_faults.hpp"
 #include "scenarios/build/known_profiles.hpp"
 #include "scenarios/build/lab_builder.hpp"
 #include "scenarios/lang/did_you_mean.hpp"
@@ -41,6 +40,15 @@ void set_parameters(const std::vector<std::string>& parameters, scenarios::LabSp
                     name, scenarios::ParameterOverride{parameter.substr(equals + 1), "--set " + name, {}, {}});
         }
     }
+}
+
+server::LabConfig config_of(const scenarios::LabSpec& spec, const LabRequest& request) {
+    server::LabConfig config;
+    config.name = spec.name;
+    config.seed = spec.seed;
+    config.explain = request.explain;
+    config.clock = spec.clock == scenarios::ClockKind::Wall ? protocol::ClockMode::Wall : protocol::ClockMode::Virtual;
+    return config;
 }
 
 }  // namespace
@@ -104,28 +112,44 @@ uint32_t host_index(const scenarios::LabSpec& spec, const std::string& name) {
 }
 
 struct LabSession::Parts {
-    scenarios::BuiltLab built;
+    scenarios::BuiltLab built;  ///< of a lab's file
     std::unique_ptr<server::Lab> lab;
     std::unique_ptr<LabAlarm> alarm;
-    std::unique_ptr<fabric::Fabric> fabric;
+    std::unique_ptr<fabric::Fabric> fabric;  ///< of a lab's file
+    fabric::Adapters* adapters = nullptr;    ///< of whichever fabric
     bool captures = false;
+
+    void capture(const std::string& folder, const std::string& host, const std::string& device, size_t adapter,
+                 int port) {
+        std::error_code error;
+        fs::create_directories(folder, error);
+        captures = true;
+        const std::string file = fmt::format("{}/{}-{}-{}.pcap", folder, host, device, port);
+        const std::string problem = adapters->capture(adapter, static_cast<uint8_t>(port), file);
+        if (!problem.empty()) throw UserError(fmt::format("--pcap: {}: {}", file, problem));
+    }
+    /// The models are there: the lab can begin. `numbers`: of each host's adapters.
+    void attach(sim::Engine& engine, const std::vector<std::vector<size_t>>& numbers) {
+        alarm = std::make_unique<LabAlarm>(*lab);
+        engine.add_node(*alarm);
+        std::vector<std::vector<hca::Hca*>> hcas;
+        for (const auto& of_host : numbers) {
+            auto& to = hcas.emplace_back();
+            for (const size_t adapter : of_host) to.push_back(&adapters->nic(adapter));
+        }
+        lab->attach(engine, *adapters->mover(), hcas);
+    }
 };
 
-LabSession::LabSession(const scenarios::LabSpec& spec, const LabRequest& request, server::LabObserver& observer,
-                       std::span<const scenarios::AddressedFaultSpec> faults)
+LabSession::LabSession(const scenarios::LabSpec& spec, const LabRequest& request, server::LabObserver& observer)
     : parts_(std::make_unique<Parts>()) {
     scenarios::DiagnosticSink sink;
     auto built = scenarios::build_lab(spec, sink);
-    if (built) scenarios::add_faults(spec, faults, built->fabric, sink);
     if (!sink.empty()) report(sink, "the lab cannot be built");
     parts_->built = std::move(*built);
     scenarios::BuiltLab& b = parts_->built;
 
-    server::LabConfig config;
-    config.name = spec.name;
-    config.seed = spec.seed;
-    config.explain = request.explain;
-    config.clock = spec.clock == scenarios::ClockKind::Wall ? protocol::ClockMode::Wall : protocol::ClockMode::Virtual;
+    server::LabConfig config = config_of(spec, request);
     for (size_t h = 0; h < spec.hosts.size(); ++h) {
         server::HostConfig host{spec.hosts[h].name, b.hosts[h].ipv4, {}};
         for (size_t n = 0; n < spec.hosts[h].nics.size(); ++n)
@@ -135,36 +159,47 @@ LabSession::LabSession(const scenarios::LabSpec& spec, const LabRequest& request
     parts_->lab = std::make_unique<server::Lab>(config, observer);
     server::Lab& lab = *parts_->lab;
 
+    std::vector<std::vector<size_t>> numbers(spec.hosts.size());
     for (uint32_t h = 0; h < spec.hosts.size(); ++h) {
-        for (uint32_t n = 0; n < spec.hosts[h].nics.size(); ++n)
-            b.fabric.nics[b.hosts[h].first_nic + n].sink = &lab.sink(h, n);
+        for (uint32_t n = 0; n < spec.hosts[h].nics.size(); ++n) {
+            numbers[h].push_back(b.hosts[h].first_nic + n);
+            b.fabric.nics[numbers[h].back()].sink = &lab.sink(h, n);
+        }
     }
     sim::EngineConfig engine;
     engine.seed = spec.seed;
     parts_->fabric = std::make_unique<fabric::Fabric>(b.fabric, engine, &lab.memory());
-    fabric::Fabric& fabric = *parts_->fabric;
-    parts_->alarm = std::make_unique<LabAlarm>(lab);
-    fabric.engine().add_node(*parts_->alarm);
+    parts_->adapters = &parts_->fabric->adapters();
+    for (size_t h = 0; h < spec.hosts.size() && !request.pcap_folder.empty(); ++h)
+        for (size_t n = 0; n < spec.hosts[h].nics.size(); ++n)
+            for (int port = 1; port <= spec.hosts[h].nics[n].ports; ++port)
+                parts_->capture(request.pcap_folder, spec.hosts[h].name, spec.hosts[h].nics[n].device, numbers[h][n],
+                                port);
+    parts_->attach(parts_->fabric->engine(), numbers);
+}
 
-    if (!request.pcap_folder.empty()) {
-        std::error_code error;
-        fs::create_directories(request.pcap_folder, error);
-        parts_->captures = true;
-    }
-    std::vector<std::vector<hca::Hca*>> hcas(spec.hosts.size());
-    for (size_t h = 0; h < spec.hosts.size(); ++h) {
-        for (size_t n = 0; n < spec.hosts[h].nics.size(); ++n) {
-            const size_t index = b.hosts[h].first_nic + n;
-            hcas[h].push_back(&fabric.nic(index));
-            for (int port = 1; parts_->captures && port <= spec.hosts[h].nics[n].ports; ++port) {
-                const std::string file = fmt::format("{}/{}-{}-{}.pcap", request.pcap_folder, spec.hosts[h].name,
-                                                     spec.hosts[h].nics[n].device, port);
-                const std::string problem = fabric.capture(index, static_cast<uint8_t>(port), file);
-                if (!problem.empty()) throw UserError(fmt::format("--pcap: {}: {}", file, problem));
-            }
+LabSession::LabSession(const scenarios::ScenarioSpec& spec, scenarios::run::BuiltScenario& built,
+                       const LabRequest& request, server::LabObserver& observer)
+    : parts_(std::make_unique<Parts>()) {
+    server::LabConfig config = config_of(spec.lab, request);
+    std::vector<std::vector<size_t>> numbers;
+    for (const scenarios::run::ProgramHost& from : built.adapters.hosts) {
+        server::HostConfig host{from.name, from.address, {}};
+        auto& of_host = numbers.emplace_back();
+        for (const auto& nic : from.nics) {
+            host.nics.push_back({nic.device, nic.netdev});
+            of_host.push_back(nic.adapter);
         }
+        config.hosts.push_back(std::move(host));
     }
-    lab.attach(fabric.engine(), *fabric.mover(), hcas);
+    parts_->lab = std::make_unique<server::Lab>(config, observer);
+    server::Lab& lab = *parts_->lab;
+    scenarios::run::make_fabric(built,
+                                {&lab.memory(), [&lab](uint32_t host, uint32_t nic) { return &lab.sink(host, nic); }});
+    parts_->adapters = &built.fabric->adapters();
+    for (const scenarios::run::CapturedPort& port : built.captures)
+        parts_->capture(request.pcap_folder, port.host, port.device, port.adapter, port.port);
+    parts_->attach(built.fabric->engine(), numbers);
 }
 
 LabSession::~LabSession() = default;
@@ -181,22 +216,13 @@ std::optional<sim::SimTime> LabSession::take_alarm() {
     return parts_->alarm->take();
 }
 
-std::vector<link::FaultReport> LabSession::fault_reports() const {
-    std::vector<link::FaultReport> all;
-    for (size_t i = 0; i < parts_->fabric->link_count(); ++i) {
-        const auto part = parts_->fabric->fabric_link(i).fault_reports();
-        all.insert(all.end(), part.begin(), part.end());
-    }
-    return all;
-}
-
 void LabSession::flush_captures() {
-    if (parts_->captures) (void)parts_->fabric->flush_captures();
+    if (parts_->captures) (void)parts_->adapters->flush_captures();
 }
 
 void LabSession::close_captures() {
     if (!parts_->captures) return;
-    const std::string problem = parts_->fabric->close_captures();
+    const std::string problem = parts_->adapters->close_captures();
     if (!problem.empty()) throw std::runtime_error("the capture is not complete: " + problem);
 }
 

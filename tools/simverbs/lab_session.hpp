@@ -4,14 +4,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "models/link/link_faults.hpp"
-#include "scenarios/lang/addressed_fault_spec.hpp"
 #include "scenarios/lang/lab_spec.hpp"
+#include "scenarios/lang/scenario_spec.hpp"
+#include "scenarios/run/build_fabric.hpp"
 #include "sim/sim_time.hpp"
 #include "verbs_shim/server/lab.hpp"
 
@@ -36,10 +35,12 @@ struct LabRequest {
 /// Everything of a running lab, in the order of its making.
 class LabSession {
   public:
-    /// `faults` act on the lab's links. Throws UserError (wrong parameters or faults, capture folder) or
-    /// std::runtime_error.
-    LabSession(const scenarios::LabSpec& spec, const LabRequest& request, server::LabObserver& observer,
-               std::span<const scenarios::AddressedFaultSpec> faults = {});
+    /// A lab of adapters alone. Throws UserError (wrong parameters, capture folder) or std::runtime_error.
+    LabSession(const scenarios::LabSpec& spec, const LabRequest& request, server::LabObserver& observer);
+    /// The programs' part of a scenario, whose fabric is made; it must be gone before this. Captures are those of the
+    /// scenario, in the request's folder.
+    LabSession(const scenarios::ScenarioSpec& spec, scenarios::run::BuiltScenario& built, const LabRequest& request,
+               server::LabObserver& observer);
     ~LabSession();
     LabSession(const LabSession&) = delete;
     LabSession& operator=(const LabSession&) = delete;
@@ -55,9 +56,6 @@ class LabSession {
     void set_alarm(sim::SimTime at);
     /// When the alarm rang, once; nullopt if it has not.
     [[nodiscard]] std::optional<sim::SimTime> take_alarm();
-
-    /// Every fault of every direction of the links, in the links' order.
-    [[nodiscard]] std::vector<link::FaultReport> fault_reports() const;
 
   private:
     struct Parts;

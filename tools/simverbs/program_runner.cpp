@@ -42,8 +42,8 @@ SimTime sum(SimTime a, SimTime b) {
 
 }  // namespace
 
-ProgramRunner::ProgramRunner(const scenarios::ScenarioSpec& spec, std::vector<ProgramCommand> commands,
-                             const ProgramRunOptions& options)
+ProgramRunner::ProgramRunner(const scenarios::ScenarioSpec& spec, const std::vector<uint32_t>& hosts,
+                             std::vector<ProgramCommand> commands, const ProgramRunOptions& options)
     : spec_(spec),
       options_(options),
       output_(options.echo),
@@ -53,7 +53,7 @@ ProgramRunner::ProgramRunner(const scenarios::ScenarioSpec& spec, std::vector<Pr
         const scenarios::ProgramSpec& from = spec.programs[i];
         Program p;
         p.spec = &from;
-        p.host = host_index(spec.lab, from.host.text);
+        p.host = hosts[i];
         p.command = std::move(commands[i]);
         p.outcome.name = from.name;
         p.outcome.host = from.host.text;
@@ -365,13 +365,7 @@ void ProgramRunner::collect(ProgramRun& result) {
         out.has_expected_output = out.was_started && (!p.output_watch || output_.has_matched(*p.output_watch));
         result.programs.push_back(std::move(out));
     }
-    const std::vector<link::FaultReport> reports = session_->fault_reports();
-    for (size_t f = 0; f < spec_.faults.size(); ++f) {
-        const scenarios::AddressedFaultSpec& fault = spec_.faults[f];
-        scenarios::run::FaultRecord record{fault.name, killed_by_fault_[f], fault.must_fire};
-        for (const link::FaultReport& report : reports) record.fired += report.path == fault.name ? report.fired : 0;
-        result.faults.push_back(record);
-    }
+    result.killed_by_fault = killed_by_fault_;
     result.notes = std::move(notes_);
     result.explanations = std::move(explanations_);
 }

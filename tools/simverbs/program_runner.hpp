@@ -24,12 +24,12 @@ namespace simverbs::tools {
 /// alarm rings, between two moves: the same in every run.
 class ProgramRunner final : public server::LabObserver, public server::LabOwner {
   public:
-    /// `commands`: of the scenario's programs, in their order. `spec` must outlive this.
-    ProgramRunner(const scenarios::ScenarioSpec& spec, std::vector<ProgramCommand> commands,
-                  const ProgramRunOptions& options);
+    /// `hosts` and `commands`: of the scenario's programs, in their order. `spec` must outlive this.
+    ProgramRunner(const scenarios::ScenarioSpec& spec, const std::vector<uint32_t>& hosts,
+                  std::vector<ProgramCommand> commands, const ProgramRunOptions& options);
 
-    /// Runs everything to its end; all programs are gone then, whatever happens. Fills the programs' outcomes but for
-    /// the judgement.
+    /// Runs all programs to their end; they are gone then, whatever happens. Fills their outcomes but for the
+    /// judgement.
     void run(LabSession& session, ProgramRun& result);
 
     // server::LabObserver

@@ -6,10 +6,8 @@
 #include <cstring>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include "tools/simverbs/children.hpp"
-#include "tools/simverbs/exit_code.hpp"
 #include "tools/simverbs/lab_session.hpp"
 #include "tools/simverbs/program_command.hpp"
 #include "tools/simverbs/program_runner.hpp"
@@ -24,27 +22,6 @@ using scenarios::ScenarioSpec;
 namespace {
 
 constexpr size_t kShownLines = 10;  ///< of the output of a program that failed
-
-/// What the language knows, but a scenario of programs cannot have.
-void check_scenario(const ScenarioSpec& spec, DiagnosticSink& sink) {
-    if (spec.topology.is_fabric)
-        sink.add(spec.topology.position, spec.topology.path,
-                 fmt::format("programs cannot run on a generated '{}' yet", spec.topology.kind),
-                 "'single_switch', 'back_to_back', or a list of hosts, switches and links");
-    if (!spec.workloads.empty())
-        sink.add(spec.workloads.front().position, spec.workloads.front().path,
-                 "workloads and programs cannot run side by side yet", "'workloads' or 'programs', one of them");
-    if (spec.cc.algorithm != "none")
-        sink.add(spec.cc.position, spec.cc.path, "congestion control does not act on programs' queue pairs yet",
-                 "'none', or workloads instead of programs");
-    for (const scenarios::ExpectationSpec& expectation : spec.expectations) {
-        if (std::holds_alternative<scenarios::FaultExpectation>(expectation.statement)) continue;
-        sink.add(expectation.position, expectation.path,
-                 fmt::format("'{}' speaks of flows; a run of programs has none", expectation.text),
-                 "a statement about a fault, such as \"fault 'lost' fired 3 times\"",
-                 "how a program must end, and what it must print, stands in its own 'expect'");
-    }
-}
 
 std::vector<ProgramCommand> parse_commands(const ScenarioSpec& spec, DiagnosticSink& sink) {
     std::vector<ProgramCommand> commands;
@@ -91,16 +68,6 @@ std::string problem_of(const ScenarioSpec& spec, const ProgramRun& run, size_t i
     return {};
 }
 
-ExpectationOutcome outcome_of(const scenarios::ExpectationSpec& expectation, const ProgramRun& run) {
-    const auto& statement = std::get<scenarios::FaultExpectation>(expectation.statement);
-    const auto fault = std::ranges::find(run.faults, statement.fault, &scenarios::run::FaultRecord::name);
-    const uint64_t fired = fault != run.faults.end() ? fault->fired : 0;
-    ExpectationOutcome out{expectation.name, expectation.text, false, {}};
-    out.holds = statement.times ? fired == static_cast<uint64_t>(*statement.times) : (fired > 0) == statement.has_fired;
-    out.found = fired == 0 ? "it never fired" : fmt::format("it fired {} time{}", fired, fired == 1 ? "" : "s");
-    return out;
-}
-
 std::string last_lines(std::string_view text) {
     while (text.ends_with('\n')) text.remove_suffix(1);
     size_t begin = text.size();
@@ -127,64 +94,55 @@ std::vector<std::string> ProgramRun::failures() const {
     for (const ProgramOutcome& p : programs) {
         if (!p.problem.empty()) out.push_back(fmt::format("program '{}' {}", p.name, p.problem));
     }
-    for (const scenarios::run::FaultRecord& f : faults) {
-        if (f.must_fire && f.fired == 0) out.push_back(fmt::format("fault '{}' never fired", f.name));
-    }
-    for (const ExpectationOutcome& e : expectations) {
-        if (!e.holds) out.push_back(fmt::format("expected: {}; {}", e.text, e.found));
-    }
     return out;
 }
 
-int ProgramRun::exit_code() const {
-    switch (ending) {
-        case ProgramRunEnding::Interrupted:
-            return kInterrupted;
-        case ProgramRunEnding::Stalled:
-            return kStalled;
-        case ProgramRunEnding::Done:
-            break;
-    }
-    return failures().empty() ? kSuccess : kProgramFailed;
-}
+struct ProgramsOfScenario::Parts {
+    const ScenarioSpec& spec;
+    std::unique_ptr<ProgramRunner> runner;
+    std::unique_ptr<LabSession> session;
+    ProgramRun result;
+};
 
-ProgramRun run_programs(const ScenarioSpec& spec, const ProgramRunOptions& options) {
-    DiagnosticSink sink;
-    check_scenario(spec, sink);
+ProgramsOfScenario::ProgramsOfScenario(const ScenarioSpec& spec, scenarios::run::BuiltScenario& built,
+                                       const ProgramRunOptions& options, DiagnosticSink& sink)
+    : parts_(new Parts{spec, nullptr, nullptr, {}}) {
     std::vector<ProgramCommand> commands = parse_commands(spec, sink);
-    if (!sink.empty()) {
-        std::string text = sink.to_string();
-        while (text.ends_with('\n')) text.pop_back();
-        throw UserError("the scenario cannot run\n" + text);
-    }
-    catch_stop_signals();
-    adopt_orphans();
-    ProgramRunner runner(spec, std::move(commands), options);
+    if (!sink.empty()) return;
+    parts_->runner = std::make_unique<ProgramRunner>(spec, built.adapters.of_programs, std::move(commands), options);
     LabRequest request;
     request.pcap_folder = options.pcap_folder;
     request.explain = options.explain;
-    LabSession session(spec.lab, request, runner, spec.faults);
-    ProgramRun run;
-    runner.run(session, run);
-    session.close_captures();
-    for (size_t i = 0; i < run.programs.size(); ++i) run.programs[i].problem = problem_of(spec, run, i);
-    for (const scenarios::ExpectationSpec& e : spec.expectations) run.expectations.push_back(outcome_of(e, run));
-    return run;
+    parts_->session = std::make_unique<LabSession>(spec, built, request, *parts_->runner);
 }
 
-std::string summary(const ScenarioSpec& spec, const ProgramRun& run) {
-    const std::string name = spec.run_name.empty() ? spec.lab.name : fmt::format("{} {}", spec.lab.name, spec.run_name);
+ProgramsOfScenario::~ProgramsOfScenario() = default;
+
+bool ProgramsOfScenario::run(sim::Watcher& watcher) {
+    catch_stop_signals();
+    adopt_orphans();
+    parts_->session->lab().set_watcher(&watcher);
+    parts_->runner->run(*parts_->session, parts_->result);
+    parts_->session->lab().set_watcher(nullptr);
+    return parts_->result.ending == ProgramRunEnding::Done;
+}
+
+ProgramRun ProgramsOfScenario::finish() {
+    parts_->session->close_captures();
+    ProgramRun& run = parts_->result;
+    for (size_t i = 0; i < run.programs.size(); ++i) run.programs[i].problem = problem_of(parts_->spec, run, i);
+    return std::move(run);
+}
+
+std::string failure_text(const ProgramRun& run) {
+    std::string out;
     const std::vector<std::string> failures = run.failures();
-    std::string out =
-        fmt::format("{} {}: {} program{} in {} of simulated time\n", failures.empty() ? "passed" : "FAILED", name,
-                    run.programs.size(), run.programs.size() == 1 ? "" : "s", time_text(run.simulated_time));
     for (const std::string& failure : failures) out += fmt::format("  {}\n", failure);
     if (!failures.empty() && !run.stall_report.empty()) out += "  these waited:\n" + run.stall_report;
     for (const ProgramOutcome& p : run.programs) {
         if (!p.problem.empty() && !p.output.empty())
             out += fmt::format("  last of '{}':\n{}", p.name, last_lines(p.output));
     }
-    for (const std::string& note : run.notes) out += fmt::format("  note: {}\n", note);
     return out;
 }
 

@@ -1,14 +1,16 @@
-// A scenario of programs: runs it and says how it went.
+// The programs of a scenario: runs them and says how they went.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "scenarios/lang/scenario_spec.hpp"
-#include "scenarios/run/run_result.hpp"
+#include "scenarios/run/build_fabric.hpp"
 #include "sim/sim_time.hpp"
+#include "sim/watcher.hpp"
 
 namespace simverbs::tools {
 
@@ -37,13 +39,6 @@ struct ProgramOutcome {
     std::string problem;  ///< one sentence; empty if everything is as expected
 };
 
-struct ExpectationOutcome {
-    std::string name;
-    std::string text;
-    bool holds = false;
-    std::string found;  ///< "it fired 3 times"
-};
-
 enum class ProgramRunEnding : uint8_t {
     Done,
     Stalled,      ///< nothing could happen any more while programs still waited
@@ -53,25 +48,42 @@ enum class ProgramRunEnding : uint8_t {
 /// Plain data; the same scenario and seed give the same (but for process numbers in the stall report).
 struct ProgramRun {
     ProgramRunEnding ending = ProgramRunEnding::Done;
-    sim::SimTime simulated_time;  ///< at the end
+    sim::SimTime simulated_time;  ///< when the programs had ended
     std::string stall_report;     ///< of Stalled, and of programs that timed out: who waited for what
     std::vector<ProgramOutcome> programs;
-    std::vector<scenarios::run::FaultRecord> faults;  ///< as the scenario lists them
-    std::vector<ExpectationOutcome> expectations;     ///< likewise
-    std::vector<std::string> notes;                   ///< about the run itself ("not deterministic from here …")
+    std::vector<uint64_t> killed_by_fault;  ///< by fault of the scenario: programs that died with their host
+    std::vector<std::string> notes;         ///< about the run itself ("not deterministic from here …")
     std::vector<std::string> explanations;
 
-    /// One sentence for each thing that is not as the scenario says; empty: it has passed.
+    /// One sentence for each thing that is not as the scenario says of its programs; empty: they have passed.
     [[nodiscard]] std::vector<std::string> failures() const;
-    /// An ExitCode of the command.
-    [[nodiscard]] int exit_code() const;
 };
 
-/// Runs a scenario that has programs. Owns the process's children and signals meanwhile: one at a time. Throws
-/// UserError with every mistake of the scenario (nothing has run then), std::runtime_error if simverbs cannot go on.
-[[nodiscard]] ProgramRun run_programs(const scenarios::ScenarioSpec& spec, const ProgramRunOptions& options = {});
+/// The programs of a scenario on the adapters of its fabric. Owns the process's children and signals while they run:
+/// one at a time.
+class ProgramsOfScenario {
+  public:
+    /// Makes the fabric of `built`, which must be there while anything runs and be gone before this: its payload lies
+    /// in the programs' memory. `spec` must outlive this. Mistakes in commands go to `sink`; nothing has been made
+    /// then. Throws UserError (capture folder) or std::runtime_error.
+    ProgramsOfScenario(const scenarios::ScenarioSpec& spec, scenarios::run::BuiltScenario& built,
+                       const ProgramRunOptions& options, scenarios::DiagnosticSink& sink);
+    ~ProgramsOfScenario();
+    ProgramsOfScenario(const ProgramsOfScenario&) = delete;
+    ProgramsOfScenario& operator=(const ProgramsOfScenario&) = delete;
 
-/// A few lines for people: the verdict, what failed, and what the programs that failed have printed last.
-[[nodiscard]] std::string summary(const scenarios::ScenarioSpec& spec, const ProgramRun& run);
+    /// As run::Driver: runs them all to their end. False if flows need not go on: nothing could happen any more, or
+    /// the user has interrupted it.
+    bool run(sim::Watcher& watcher);
+    /// How they went, once; captures are complete then.
+    [[nodiscard]] ProgramRun finish();
+
+  private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+/// A few lines for people about the programs: what failed, and what the programs that failed have printed last.
+[[nodiscard]] std::string failure_text(const ProgramRun& run);
 
 }  // namespace simverbs::tools

@@ -124,7 +124,6 @@ Arbiter::Pick Arbiter::pick() {
 /// One window after another, as long as no thread's moment comes. A thread that an event wakes may act L later at the
 /// earliest, and so may every thread that is ready.
 void Arbiter::run_models(const Pick& p) {
-    sim::Engine& engine = lab_->engine();
     const SimTime lookahead = lab_->down_latency();
     const uint64_t epoch = lab_->delivery_epoch();
     SimTime next = next_event();
@@ -132,7 +131,7 @@ void Arbiter::run_models(const Pick& p) {
         SimTime limit = next + lookahead;
         if (p.at != SimTime::max()) limit = std::min(limit, p.at + lookahead);
         lab_->mover().set_safe_time(next);
-        engine.run_window(limit);
+        lab_->run_engine_window(limit);
         next_event_known_ = false;
         tick_if_due();
         next = next_event();
@@ -170,7 +169,7 @@ void Arbiter::give_turn(uint32_t slot, const Pick& p) {
 void Arbiter::serve_control(uint32_t slot, SimTime at) {
     protocol::ThreadSlot& s = shared_->slots[slot];
     const SimTime acts = std::max(at + lab_->down_latency(), lab_->engine().frontier());
-    lab_->engine().run_until(acts);
+    lab_->run_engine_until(acts);
     s.yield = static_cast<uint32_t>(Yield::Horizon);
     s.clock_ps = std::max(s.clock_ps, at.in_ps());
     Client* client = lab_->client_of_process(s.process);
@@ -183,7 +182,7 @@ void Arbiter::serve_control(uint32_t slot, SimTime at) {
 /// A thread or a process has ended, at its own time and not when the kernel got round to it.
 void Arbiter::finish_exit(uint32_t slot, SimTime at) {
     protocol::ThreadSlot& s = shared_->slots[slot];
-    lab_->engine().run_until(std::max(at + lab_->down_latency(), lab_->engine().frontier()));
+    lab_->run_engine_until(std::max(at + lab_->down_latency(), lab_->engine().frontier()));
     const uint32_t process = s.process;
     if ((s.slot_flags.load() & protocol::kSlotProcessEnds) == 0) {
         lab_->free_slot(slot);

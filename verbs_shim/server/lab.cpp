@@ -77,6 +77,23 @@ void Lab::attach(sim::Engine& engine, host::PayloadMover& mover, const std::vect
     }
 }
 
+void Lab::run_engine_until(sim::SimTime t) {
+    while (watcher_ != nullptr && watcher_->next_look() <= t) {
+        engine_->run_until(watcher_->next_look());
+        watcher_->look();
+    }
+    engine_->run_until(t);
+}
+
+void Lab::run_engine_window(sim::SimTime limit) {
+    if (watcher_ == nullptr) {
+        (void)engine_->run_window(limit);
+        return;
+    }
+    (void)engine_->run_window(std::min(limit, watcher_->next_look()));
+    while (watcher_->next_look() <= engine_->frontier()) watcher_->look();
+}
+
 Client* Lab::client_of_process(uint32_t process) {
     const auto it = clients_.find(process);
     return it == clients_.end() ? nullptr : it->second.get();

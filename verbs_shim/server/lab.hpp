@@ -12,6 +12,7 @@
 #include "models/hca/hca.hpp"
 #include "models/host/payload_mover.hpp"
 #include "sim/engine.hpp"
+#include "sim/watcher.hpp"
 #include "verbs_shim/protocol/messages.hpp"
 #include "verbs_shim/server/client.hpp"
 #include "verbs_shim/server/lab_block.hpp"
@@ -77,6 +78,11 @@ class Lab {
     /// trees. All of them must outlive the lab's programs, not the lab.
     void attach(sim::Engine& engine, host::PayloadMover& mover, const std::vector<std::vector<hca::Hca*>>& hcas);
     [[nodiscard]] sim::Engine& engine() noexcept { return *engine_; }
+    /// Who looks at the engine at exact times from now on; nullptr: nobody.
+    void set_watcher(sim::Watcher* watcher) noexcept { watcher_ = watcher; }
+    /// Engine::run_until and Engine::run_window, with stops for the watcher.
+    void run_engine_until(sim::SimTime t);
+    void run_engine_window(sim::SimTime limit);
     /// Least time from something a thread does to anything that another party can notice (L).
     [[nodiscard]] sim::SimTime down_latency() const noexcept { return down_latency_; }
     /// Least time from an event in an HCA to its being visible to a program.
@@ -173,6 +179,7 @@ class Lab {
     LiveMemory memory_;
     host::PayloadMover* mover_ = nullptr;
     sim::Engine* engine_ = nullptr;
+    sim::Watcher* watcher_ = nullptr;
     sim::SimTime down_latency_, up_latency_;
     std::vector<Host> hosts_;
     std::string socket_path_;

@@ -49,7 +49,7 @@ LabEnd WallLoop::run() {
         const SimTime t = std::max(now(), lab_->engine().frontier());
         busy = drain_all(t) || busy;
         if (lab_->engine().next_event_time() < t) busy = true;
-        lab_->engine().run_until(t);
+        lab_->run_engine_until(t);
         lab_->mover().set_safe_time(t);
         lab_->shared().wall_time_ps.store(t.in_ps(), std::memory_order_release);
         busy = show_due(t) || busy;

@@ -142,6 +142,7 @@ void Device::destroy(Qp& qp, sim::SimTime now) {
     qp.ack_timer.cancel();
     qp.rnr_timer.cancel();
     qp.pace_timer.cancel();
+    qp.cnp_timer.cancel();
     qp.verbs.reset();
     qp.messages.assign(1, {});
     qp.message_mask = 0;

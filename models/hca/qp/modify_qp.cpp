@@ -189,6 +189,8 @@ void Device::reset_qp(Qp& qp) {
     qp.ack_timer.cancel();
     qp.rnr_timer.cancel();
     qp.pace_timer.cancel();
+    qp.cnp_timer.cancel();
+    qp.congestion.reset();
     VerbsQp& v = *qp.verbs;
     const uint32_t in_pipeline = qp.rs.responses_in_pipeline;
     const bool requester_queued = qp.rq.queued, responder_queued = qp.rs.queued;

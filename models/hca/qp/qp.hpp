@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/hca/hca.hpp"
+#include "models/hca/qp/qp_congestion.hpp"
 #include "models/hca/srq/receive_queue.hpp"
 #include "models/hca/transport/message.hpp"
 #include "models/hca/transport/path.hpp"
@@ -65,7 +66,7 @@ struct VerbsQp {
 };
 
 /// Which timer of a QP; together with the QP number the source of its expiry.
-enum class QpTimer : uint8_t { Ack = 0, Rnr = 1, Pace = 2 };
+enum class QpTimer : uint8_t { Ack = 0, Rnr = 1, Pace = 2, Cnp = 3 };
 
 struct Qp {
     uint32_t qpn = 0;
@@ -91,9 +92,10 @@ struct Qp {
     std::vector<ResponseResource> resources;
     uint32_t resources_head = 0, resources_next = 0;  ///< accepted, answered (counts)
     std::vector<ResponseResource> replays;            ///< answers to duplicates, oldest first
-    sim::Timer ack_timer, rnr_timer, pace_timer;
-    std::unique_ptr<VerbsQp> verbs;  ///< null for flows
-    WorkSource* source = nullptr;    ///< null for verbs QPs
+    sim::Timer ack_timer, rnr_timer, pace_timer, cnp_timer;
+    std::unique_ptr<QpCongestion> congestion;  ///< once it has sent or been marked, where the adapter has an algorithm
+    std::unique_ptr<VerbsQp> verbs;            ///< null for flows
+    WorkSource* source = nullptr;              ///< null for verbs QPs
 
     [[nodiscard]] Message& message(uint32_t number) noexcept { return messages[number & message_mask]; }
     [[nodiscard]] bool responses_waiting() const noexcept {

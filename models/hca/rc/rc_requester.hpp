@@ -79,6 +79,11 @@ class RcRequester {
     void rewind(sim::SimTime now);
 
   private:
+    // rc_congestion.cpp
+    /// Whether congestion control lets a packet go now; if not, the QP becomes ready again when it does.
+    [[nodiscard]] bool may_send_at_rate(sim::SimTime now);
+    void pace(uint32_t wire_bytes, sim::SimTime now);
+
     void start_message(Message& m, sim::SimTime now);
     void build_packet(Message& m, TxEntry& entry, uint32_t& dma_bytes);
     void add_headers(wire::Packet& packet, const Message& m, const wire::OpcodeInfo& info);

@@ -10,6 +10,9 @@ Pull RcRequester::pull(sim::SimTime now) {
         d_.note_drained(qp_, now);
         return Pull::Nothing;
     }
+    const bool is_paced = d_.config.congestion.algorithm != nullptr;
+    if (is_paced && !may_send_at_rate(now)) [[unlikely]]
+        return Pull::Nothing;
     Message& m = qp_.message(r_.cur);
     if (!m.started) {
         if (qp_.state == QpState::Sqd) {
@@ -66,6 +69,8 @@ Pull RcRequester::pull(sim::SimTime now) {
     }
     if (wire::Psn::distance(r_.high_psn, r_.next_psn) > 0) r_.high_psn = r_.next_psn;
     d_.enqueue(d_.port_of(qp_.path), entry, dma_bytes, now, extra);
+    if (is_paced) [[unlikely]]
+        pace(entry.wire_bytes, now);
     return Pull::Packet;
 }
 

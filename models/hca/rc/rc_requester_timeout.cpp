@@ -12,6 +12,8 @@ void RcRequester::on_ack_timer(sim::SimTime now) {
     r_.deadline = sim::SimTime::max();
     if (r_.una == r_.end || !qp_.message(r_.una).started) return;
     ++port().hw.local_ack_timeout_err;
+    if (QpCongestion* c = d_.congestion_of(qp_); c != nullptr)
+        d_.config.congestion.algorithm->on_timeout(c->state.data(), c->path, now, c->control);
     if (!spend_retry(Check::AckTimeout, now, nullptr)) return;
     r_.read_recovery = false;
     rewind(now);

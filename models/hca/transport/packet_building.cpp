@@ -25,6 +25,7 @@ wire::Packet Device::packet_for(const Qp& qp, const Path& path, uint8_t opcode, 
 wire::PacketExtra& Device::extra_of(wire::Packet& packet, const Path& path, uint16_t pkey) {
     if (packet.extra != wire::kNoExtra) return (*pool)[packet.extra];
     packet.extra = pool->allocate(node.shard());
+    if (pool->carries_int()) pool->int_stack(packet.extra).count = 0;  // no use is made of it
     wire::PacketExtra& x = (*pool)[packet.extra];
     x.src = ports[path.port_index]->config->leaf;
     x.flow_label = path.flow_label;

@@ -12,15 +12,19 @@ void Device::on_packet(Port& port, wire::Packet& packet, sim::SimTime now) {
     Port& home = port.is_loopback ? port_with_leaf(packet.dest) : port;
     port.counters.rcv_bytes += port.ingress.bytes_of(packet);
     ++port.counters.rcv_packets;
+    if (port.gate != nullptr) [[unlikely]]
+        give_credits(port, packet, now);
     const wire::OpcodeInfo* info = wire::find_opcode(packet.opcode);
     if ((packet.flags & wire::kCorrupt) != 0) {
         ++home.counters.rcv_errors;
         ++home.hw.rx_icrc_encapsulated;
-    } else if (info == nullptr) {
+    } else if (info == nullptr || (packet.flags & wire::kTrimmed) != 0) {
         ++home.counters.rcv_errors;
     } else if (packet.dest_qp == wire::kMulticastQpn.value()) {
         on_multicast(home, packet, *info, now);
     } else if (Qp* qp = find_qp(packet.dest_qp); qp != nullptr) {
+        if ((packet.flags & wire::kFecn) != 0 && home.config->link_layer == LinkLayer::Ethernet)
+            ++home.hw.np_ecn_marked_roce_packets;
         deliver(home, *qp, packet, *info, now);
     }
     if (packet.extra != wire::kNoExtra) pool->release(node.shard(), packet);
@@ -56,6 +60,7 @@ void Device::deliver(Port& port, Qp& qp, const wire::Packet& packet, const wire:
             if (info.is_response) {
                 if (qp.sends()) RcRequester(*this, qp).on_response(packet, info, now);
             } else if (qp.receives()) {
+                if ((packet.flags & wire::kFecn) != 0 && config.congestion.algorithm != nullptr) on_mark(qp, now);
                 RcResponder(*this, qp).on_request(packet, info, now);
             }
             return;
@@ -67,6 +72,7 @@ void Device::deliver(Port& port, Qp& qp, const wire::Packet& packet, const wire:
             return;
         case wire::Transport::Cnp:
             ++port.hw.rp_cnp_handled;
+            on_cnp(qp, now);
             return;
         case wire::Transport::Xrc:
             return;

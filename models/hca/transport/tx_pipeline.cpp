@@ -59,6 +59,8 @@ void Device::pump(Port& port, sim::SimTime now) {
         const uint32_t entity = port.ready.front();
         port.ready.pop();
         Qp& qp = *qps[entity / 2];
+        if (port.gate != nullptr && park_if_blocked(port, qp, entity)) [[unlikely]]
+            continue;
         const bool responder = (entity & 1) != 0;
         bool& queued = responder ? qp.rs.queued : qp.rq.queued;
         queued = false;
@@ -112,14 +114,27 @@ sim::SimTime Device::next_transmit(const Port& port) noexcept {
     auto t = sim::SimTime::max();
     if (!port.acks.empty()) t = port.acks.front().ready;
     if (!port.data.empty()) t = std::min(t, port.data.front().ready);
+    if (port.gate != nullptr && ((port.gate->held_acks | port.gate->held_data) & ~uint32_t{port.egress.blocked}) != 0)
+        t = std::min(t, port.gate->opened);
     return t == sim::SimTime::max() ? t : std::max(t, port.busy_until);
 }
 
 void Device::transmit(Port& port, sim::SimTime now) {
-    const bool ack = !port.acks.empty() && port.acks.front().ready <= now;
-    Fifo<TxEntry>& queue = ack ? port.acks : port.data;
-    TxEntry entry = queue.front();
-    queue.pop();
+    bool ack = false;
+    uint32_t ahead = 0;  ///< that counts in ahead_bytes still
+    TxEntry entry;
+    if (port.gate != nullptr) [[unlikely]] {
+        if (!take_permitted(port, now, entry, ack)) {
+            port.transmit_at = next_transmit(port);
+            return pump(port, now);
+        }
+    } else {
+        ack = !port.acks.empty() && port.acks.front().ready <= now;
+        Fifo<TxEntry>& queue = ack ? port.acks : port.data;
+        entry = queue.front();
+        queue.pop();
+        if (!ack) ahead = entry.packet.payload_bytes;
+    }
     Qp& qp = *qps[entry.qp_slot];
 
     port.counters.xmit_bytes += entry.wire_bytes;
@@ -147,7 +162,7 @@ void Device::transmit(Port& port, sim::SimTime now) {
             break;
     }
     if (ack) return;
-    port.ahead_bytes -= entry.packet.payload_bytes;
+    port.ahead_bytes -= ahead;
     pump(port, now);
 }
 

@@ -32,7 +32,7 @@ TEST(ScenarioLibrary, EveryScenarioIsRightAndHasExpectations) {
         ASSERT_TRUE(runs.has_value()) << file;
         for (const ScenarioSpec& run : *runs) {
             EXPECT_EQ(run.lab.name, file.stem().string());
-            EXPECT_NE(run.workloads.empty(), run.programs.empty()) << file;
+            EXPECT_FALSE(run.workloads.empty() && run.programs.empty()) << file;
             EXPECT_FALSE(run.expectations.empty()) << file;
         }
     }

@@ -30,7 +30,7 @@ std::string captured(LinkLayer layer, unsigned threads, uint64_t seed, SimTime f
     o.faults_out = {drop};
     Rig rig(o);
     const std::string path = testing::TempDir() + "capture_" + std::to_string(threads) + "_" + std::to_string(seed);
-    EXPECT_EQ(rig.fabric().capture(0, 1, path), "");
+    EXPECT_EQ(rig.fabric().adapters().capture(0, 1, path), "");
     auto [a, b] = rig.connect();
     auto [c, d] = rig.connect({}, 2, 0);
     for (uint32_t i = 0; i < 20000; ++i) a.bytes[i] = static_cast<uint8_t>(i * 3);
@@ -43,11 +43,11 @@ std::string captured(LinkLayer layer, unsigned threads, uint64_t seed, SimTime f
     if (flush_each > SimTime::zero()) {
         for (int i = 0; i < 4000; ++i) {
             rig.engine().run_until(rig.now() + flush_each);
-            EXPECT_EQ(rig.fabric().flush_captures(), "");
+            EXPECT_EQ(rig.fabric().adapters().flush_captures(), "");
         }
     }
     rig.settle();
-    EXPECT_EQ(rig.fabric().close_captures(), "");
+    EXPECT_EQ(rig.fabric().adapters().close_captures(), "");
     const std::string bytes = contents(path);
     std::remove(path.c_str());
     EXPECT_GT(bytes.size(), 100000U);

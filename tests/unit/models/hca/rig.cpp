@@ -65,7 +65,7 @@ Rig::Rig(RigOptions o) : options_(std::move(o)) {
     fabric_ = std::make_unique<fabric::Fabric>(spec, config, options_.with_memory ? &memory : nullptr);
     for (uint32_t h = 0; h < options_.hosts && !spec.links.empty(); ++h) {
         taps.push_back(std::make_unique<WireTap>());
-        fabric_->observe(h, 1, *taps.back());
+        fabric_->adapters().observe(h, 1, *taps.back());
     }
 }
 

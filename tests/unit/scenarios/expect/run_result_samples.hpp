@@ -142,6 +142,9 @@ inline run::RunResult sample_result() {
     result.ports[3].end.pauses_received = 20;
     result.ports[0].end.tx_packets = 5'000;
     result.ports[0].end.tx_bytes = 25'000'000;
+    result.programs.push_back(
+        {"client", "h0", "ib_write_lat h3", true, sim::SimTime::us(3), 1, "no route\n", "ended with exit code 1"});
+    result.programs.push_back({"server", "h3", "ib_write_lat", false, {}, std::nullopt, "", "was not started"});
     result.faults.push_back({"flap", 2, true});
     result.faults.push_back({"ghost", 0, false});
     add_samples(result);

@@ -85,6 +85,19 @@ TEST(Report, AStuckRunShowsItsWholeDump) {
     EXPECT_EQ(stuck_html({{rich_result(0.5), {}}}), "");
 }
 
+TEST(Report, ProgramsAreThereWithWhatTheyPrinted) {
+    auto result = rich_result(0.5);
+    EXPECT_EQ(programs_html({{result, {}}}), "");
+    result.programs.push_back({"client", "h0", "prints '<b>'", true, {}, 3, "<b>not bold\n", "ended with exit code 3"});
+    result.programs.push_back({"silent", "h1", "true", true, {}, 0, "", ""});
+    const std::string html = programs_html({{result, {}}});
+    EXPECT_NE(html.find("ended with exit code 3"), std::string::npos);
+    EXPECT_NE(html.find("as expected"), std::string::npos);
+    EXPECT_NE(html.find("&lt;b&gt;not bold"), std::string::npos);
+    EXPECT_EQ(count_of(html, "<b>"), 0U);
+    EXPECT_EQ(count_of(html, "<details>"), 1U);
+}
+
 TEST(Report, ExpectationsOfASweepStandSideBySideIfAllRunsStateTheSame) {
     auto a = rich_result(0.5);
     auto b = rich_result(0.6);

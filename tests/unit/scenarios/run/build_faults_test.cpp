@@ -1,48 +1,55 @@
-// Where a scenario's faults act on the links of its lab, and on which packets.
-#include "scenarios/build/addressed_faults.hpp"
+// Where a scenario's faults act on the links of its fabric, and on which packets.
+#include "scenarios/run/build_faults.hpp"
 
 #include <gtest/gtest.h>
 
-#include "scenarios/build/known_profiles.hpp"
-#include "scenarios/build/lab_builder.hpp"
 #include "scenarios/lang/scenario_loader.hpp"
+#include "scenarios/run/build_fabric.hpp"
 
-namespace simverbs::scenarios {
+namespace simverbs::scenarios::run {
 namespace {
 
 using sim::SimTime;
 
-constexpr const char* kTwoHosts = "name: s\nhosts: 2\nnic: ideal\nprograms: [{host: h0, command: ls}]\nfaults:\n";
+constexpr const char* kTwoHosts = "name: s\nhosts: 2\nnic: ideal\nprograms: [{host: h0, command: ls}]\n";
 
 struct Placed {
-    BuiltLab built;
+    BuiltTopology topology;
+    BuiltFaults built;
     std::string problems;
+    std::vector<ScenarioSpec> runs;
 };
 
 Placed place(const std::string& faults, const std::string& head = kTwoHosts) {
     DiagnosticSink sink;
     Placed out;
-    const LabOptions lab = lab_options();
-    const auto runs = parse_scenario(head + faults, "s.yaml", {lab, {}, {}}, sink);
+    auto runs = parse_scenario(head + (faults.starts_with("  -") ? "faults:\n" : "") + faults, "s.yaml",
+                               scenario_options(), sink);
     EXPECT_EQ(sink.to_string(), "");
     if (!runs) return out;
-    auto built = build_lab(runs->front().lab, sink);
-    if (built) {
-        out.built = std::move(*built);
-        add_faults(runs->front().lab, runs->front().faults, out.built.fabric, sink);
+    out.runs = std::move(*runs);
+    auto topology = build_topology(out.runs.front(), sink);
+    if (topology) {
+        out.topology = std::move(*topology);
+        out.built = build_faults(out.runs.front(), out.topology, sink);
     }
     out.problems = sink.to_string();
     return out;
 }
 
-/// Faults of link `link`: those of packets towards the switch, and from it.
-size_t up(const Placed& p, size_t link) {
-    const fabric::LinkSpec& l = p.built.fabric.links.at(link);
-    return (l.a.is_switch ? l.faults_b_to_a : l.faults_a_to_b).size();
+/// Faults of link `link` that act on packets towards the switch (or from it).
+std::vector<link::LinkFault> faults_of(const Placed& p, uint32_t link, bool up) {
+    std::vector<link::LinkFault> out;
+    for (const FabricFault& f : p.built.links)
+        if (f.link == link && (f.from_a != p.topology.topology.links.at(link).a.node.is_switch) == up)
+            out.push_back(f.fault);
+    return out;
 }
-size_t down(const Placed& p, size_t link) {
-    const fabric::LinkSpec& l = p.built.fabric.links.at(link);
-    return (l.a.is_switch ? l.faults_a_to_b : l.faults_b_to_a).size();
+size_t up(const Placed& p, uint32_t link) {
+    return faults_of(p, link, true).size();
+}
+size_t down(const Placed& p, uint32_t link) {
+    return faults_of(p, link, false).size();
 }
 
 TEST(AddressedFaults, DirectionsFollowTheEndThatIsNamedFirst) {
@@ -64,7 +71,7 @@ TEST(AddressedFaults, BothDirectionsIsTheDefault) {
     const Placed p = place("  - {link: h0, duplicate: {every: 3, most: 7}, from: 1 us, until: 2 us}\n");
     ASSERT_EQ(up(p, 0), 1U);
     ASSERT_EQ(down(p, 0), 1U);
-    const link::LinkFault& f = p.built.fabric.links[0].faults_a_to_b[0];
+    const link::LinkFault f = faults_of(p, 0, true).at(0);
     EXPECT_EQ(f.kind, link::FaultKind::Duplicate);
     EXPECT_EQ(f.every, 3U);
     EXPECT_EQ(f.most, 7U);
@@ -77,7 +84,7 @@ TEST(AddressedFaults, OpcodesHaveTheirNames) {
     const Placed p =
         place("  - {link: h0, drop: {match: {opcode: RC_ACKNOWLEDGE, qpn: 17, psn: 0xffffff, iteration: 2}}}\n");
     ASSERT_EQ(up(p, 0), 1U);
-    const auto& match = p.built.fabric.links[0].faults_a_to_b[0].match;
+    const auto match = faults_of(p, 0, true).at(0).match;
     ASSERT_TRUE(match.has_value());
     EXPECT_EQ(match->opcode, 0x11U);
     EXPECT_EQ(match->dest_qp, 17U);
@@ -88,7 +95,7 @@ TEST(AddressedFaults, OpcodesHaveTheirNames) {
 TEST(AddressedFaults, AFlapEndsAfterItsCount) {
     const Placed p = place("  - {link: h0, flap: {from: 1 ms, period: 2 ms, down: 1 ms, count: 3}}\n");
     ASSERT_EQ(up(p, 0), 1U);
-    const link::LinkFault& f = p.built.fabric.links[0].faults_a_to_b[0];
+    const link::LinkFault f = faults_of(p, 0, true).at(0);
     EXPECT_EQ(f.kind, link::FaultKind::Down);
     EXPECT_EQ(f.period, SimTime::ms(2));
     EXPECT_EQ(f.down_time, SimTime::ms(1));
@@ -102,7 +109,7 @@ TEST(AddressedFaults, WhatDiesTakesAllItsLinksDown) {
         EXPECT_EQ(up(p, 0) + down(p, 0), 0U) << victim;
         EXPECT_EQ(up(p, 1), 1U) << victim;
         EXPECT_EQ(down(p, 1), 1U) << victim;
-        EXPECT_EQ(p.built.fabric.links[1].faults_a_to_b.at(0).from, SimTime::us(5));
+        EXPECT_EQ(faults_of(p, 1, true).at(0).from, SimTime::us(5));
     }
     const Placed p = place("  - {kill: {switch: sw0, at: 5 us}}\n");
     EXPECT_EQ(up(p, 0) + down(p, 0) + up(p, 1) + down(p, 1), 4U);
@@ -110,9 +117,9 @@ TEST(AddressedFaults, WhatDiesTakesAllItsLinksDown) {
 
 TEST(AddressedFaults, AHostsNameIsNotThatOfALongerOne) {
     const Placed p = place("  - {kill: {host: h1, at: 5 us}}\n",
-                           "name: s\nhosts: 12\nnic: ideal\nprograms: [{host: h0, command: ls}]\nfaults:\n");
+                           "name: s\nhosts: 12\nnic: ideal\nprograms: [{host: h0, command: ls}]\n");
     size_t faults = 0;
-    for (size_t i = 0; i < 12; ++i) faults += up(p, i) + down(p, i);
+    for (uint32_t i = 0; i < 12; ++i) faults += up(p, i) + down(p, i);
     EXPECT_EQ(faults, 2U);
     EXPECT_EQ(up(p, 1), 1U);
 }
@@ -125,9 +132,31 @@ TEST(AddressedFaults, WhatALabCannotDoIsSaidAllAtOnce) {
     EXPECT_NE(p.problems.find("faults[0]: programs have queue pairs, not flows; expected 'qpn' instead of 'flow'"),
               std::string::npos)
         << p.problems;
-    EXPECT_NE(p.problems.find("faults[1]: links between programs have no pause frames"), std::string::npos);
+    EXPECT_NE(p.problems.find("faults[1]: pause storms cannot be simulated yet"), std::string::npos);
     EXPECT_NE(p.problems.find("faults[2]: there is no link at 'h0' to 'h1'"), std::string::npos);
 }
 
+TEST(LinksOwnFaults, AreThoseOfTheirCables) {
+    const Placed p =
+        place("topology: single_switch\nlinks: [{a: h1, b: sw0, faults: {drop_every: 7, direction: a_to_b}}]\n");
+    EXPECT_EQ(p.problems, "");
+    EXPECT_EQ(up(p, 0) + down(p, 0) + down(p, 1), 0U);
+    ASSERT_EQ(up(p, 1), 1U);
+    EXPECT_EQ(faults_of(p, 1, true)[0].every, 7U);
+}
+
+TEST(LinksOwnFaults, OfAGeneratedFabricGoWhereTheAdjustmentSays) {
+    for (const char* ends : {"a: h3, b: tor1", "a: tor1, b: h3"}) {
+        const bool from_host = ends[3] == 'h';
+        const Placed p = place(std::string("links: [{") + ends + ", faults: {drop_every: 7, direction: a_to_b}}]\n",
+                               "name: s\nnic: ideal\ntopology: {kind: fat_tree, k: 4}\n"
+                               "programs: [{host: h0, command: ls}]\n");
+        EXPECT_EQ(p.problems, "");
+        ASSERT_EQ(p.built.links.size(), 1U) << ends;
+        EXPECT_EQ(up(p, p.built.links[0].link), from_host ? 1U : 0U) << ends;
+        EXPECT_EQ(p.topology.port_name(p.topology.topology.links[p.built.links[0].link].a), "h3");
+    }
+}
+
 }  // namespace
-}  // namespace simverbs::scenarios
+}  // namespace simverbs::scenarios::run

@@ -1,0 +1,107 @@
+#include "scenarios/run/build_adapters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scenarios/build/lab_builder.hpp"
+#include "scenarios/lang/did_you_mean.hpp"
+
+namespace simverbs::scenarios::run {
+
+namespace {
+
+/// A host of a fabric, which its topology names and one description stands for.
+HostSpec fabric_host(const ScenarioSpec& spec, const std::string& name) {
+    HostSpec host = spec.topology.host;
+    host.name = name;
+    if (host.nics.size() > 1) host.nics.resize(1);
+    for (NicSpec& nic : host.nics) nic.ports = 1;
+    return host;
+}
+
+/// Which host each program runs on.
+std::vector<uint32_t> hosts_of_programs(const ScenarioSpec& spec, const BuiltTopology& topology, DiagnosticSink& sink) {
+    std::vector<uint32_t> hosts;
+    for (const ProgramSpec& program : spec.programs) {
+        std::optional<uint32_t> found;
+        if (spec.topology.is_fabric) {
+            found = topology.find_host(program.host.text);
+        } else if (const int index = spec.lab.find_host(program.host.text); index >= 0) {
+            found = static_cast<uint32_t>(index);
+        }
+        hosts.push_back(found.value_or(0));
+        if (found) continue;
+        std::vector<std::string_view> names;
+        for (const auto& [name, number] : topology.host_numbers) names.push_back(name);
+        sink.add(program.host.position, program.host.path, fmt::format("there is no host '{}'", program.host.text),
+                 fmt::format("one of {} hosts, such as '{}'", names.size(), names.empty() ? "" : names.front()),
+                 did_you_mean(program.host.text, names));
+    }
+    return hosts;
+}
+
+class AdapterMaker {
+  public:
+    AdapterMaker(const ScenarioSpec& spec, const BuiltTopology& topology, DiagnosticSink& sink)
+        : spec_(spec), topology_(topology), sink_(sink) {}
+
+    BuiltAdapters make() {
+        built_.of_programs = hosts_of_programs(spec_, topology_, sink_);
+        const bool is_fabric = spec_.topology.is_fabric;
+        const size_t count = is_fabric ? topology_.topology.hosts.size() : spec_.lab.hosts.size();
+        if (count > kMostHostsOfPrograms)
+            sink_.add(spec_.topology.position, spec_.topology.path,
+                      fmt::format("{} hosts are more than programs can know", count),
+                      fmt::format("at most {} hosts in a scenario with programs", kMostHostsOfPrograms));
+        if (!sink_.empty()) return {};
+        std::vector<bool> has_programs(count, false);
+        for (const uint32_t host : built_.of_programs) has_programs[host] = true;
+        for (uint32_t i = 0; i < count; ++i) {
+            const HostSpec host = is_fabric ? fabric_host(spec_, topology_.topology.hosts[i].name) : spec_.lab.hosts[i];
+            ProgramHost to{host.name, host_address(host, i), {}};
+            if (has_programs[i]) add_adapters_of(host, i, to);
+            built_.hosts.push_back(std::move(to));
+        }
+        place_ports();
+        return std::move(built_);
+    }
+
+  private:
+    void add_adapters_of(const HostSpec& host, uint32_t index, ProgramHost& to) {
+        std::vector<fabric::NicSpec> nics;
+        const HostAddresses addresses = add_adapters(host, index, nics, built_.profiles, sink_);
+        if (!sink_.empty()) return;
+        first_adapter_.resize(index + 1);
+        first_adapter_[index] = static_cast<uint32_t>(built_.adapters.size());
+        for (size_t n = 0; n < nics.size(); ++n) {
+            to.nics.push_back({host.nics[n].device, addresses.netdevs[n], static_cast<uint32_t>(built_.adapters.size()),
+                               host.nics[n].ports});
+            built_.adapters.push_back({std::move(nics[n]), {}});
+        }
+    }
+
+    /// The topology's hosts are the adapters' ports, in their order.
+    void place_ports() {
+        for (flow::HostIndex i = 0; i < topology_.host_ports.size() && sink_.empty(); ++i) {
+            const HostPort& at = topology_.host_ports[i];
+            if (built_.hosts[at.host].nics.empty()) continue;
+            built_.adapters[first_adapter_[at.host] + at.nic].hosts.push_back(i);
+        }
+    }
+
+    const ScenarioSpec& spec_;
+    const BuiltTopology& topology_;
+    DiagnosticSink& sink_;
+    std::vector<uint32_t> first_adapter_;  ///< by host with programs
+    BuiltAdapters built_;
+};
+
+}  // namespace
+
+BuiltAdapters build_adapters(const ScenarioSpec& spec, const BuiltTopology& topology, DiagnosticSink& sink) {
+    if (spec.programs.empty()) return {};
+    return AdapterMaker(spec, topology, sink).make();
+}
+
+}  // namespace simverbs::scenarios::run
