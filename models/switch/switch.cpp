@@ -119,33 +119,38 @@ void Switch::prefetch() const {
         __builtin_prefetch(line, 1);
 }
 
-/// Events of the ports that may have one. Few are put in one by one; many are put in together.
+/// Events of the ports that may have one.
 void Switch::fill_queue(LocalQueue& queue) {
     const uint32_t ports = port_count_;
     active_ |= activity().take_lanes(id());
-    const bool few = 4 * static_cast<uint32_t>(std::popcount(active_)) < ports;
     for_each_port(active_, [&](PortIndex i) {
         if (ports_[i].ingress.wired()) ports_[i].ingress.channel->prefetch_head();
     });
-    queue.start_empty(2 * ports);
-    const auto put = [&](uint32_t source, SimTime t, EventPhase phase) {
-        const sim::LocalKey key = sim::local_key(t - window_start_, phase, source);
-        few ? queue.update(source, key) : queue.set_leaf(source, key);
-    };
+    std::array<sim::LocalKey, sim::kMaxLocalSources> keys;
+    uint32_t count = 0;
     for_each_port(active_, [&](PortIndex i) {
         const Port& p = ports_[i];
         if (!p.ingress.wired()) return;
-        p.egress.channel->prefetch_tail();
         const SimTime t = ingress_event(p);
-        if (t < window_end_) put(i, t, EventPhase::Deliver);
-        if (p.egress.sendable() != 0 && p.egress.busy_until < window_end_) {
-            put(ports + i, p.egress.busy_until, EventPhase::Transmit);
-            for (uint32_t d = 0; d < priorities_in_use_; ++d)
-                queues_[i * priorities_in_use_ + d].packets.prefetch_head();
-        }
-        if (t == SimTime::max() && p.egress.backlog == 0 && p.ingress.faults == nullptr && i < kLastLane)
+        if (t < window_end_) keys[count++] = sim::local_key(t - window_start_, EventPhase::Deliver, i);
+        if (p.egress.backlog != 0) {
+            if (p.egress.sendable() != 0 && p.egress.busy_until < window_end_) {
+                keys[count++] = sim::local_key(p.egress.busy_until - window_start_, EventPhase::Transmit, ports + i);
+                p.egress.channel->prefetch_tail();
+                for (uint32_t d = 0; d < priorities_in_use_; ++d)
+                    queues_[i * priorities_in_use_ + d].packets.prefetch_head();
+            }
+        } else if (t == SimTime::max() && p.ingress.faults == nullptr && i < kLastLane) {
             active_ &= ~lane_bit(i);
+        }
     });
+    // One by one each takes a way up the tree; together they take the whole tree once.
+    queue.start_empty(2 * ports);
+    const bool few = count * static_cast<uint32_t>(std::bit_width(ports)) < ports;
+    for (uint32_t k = 0; k < count; ++k) {
+        const uint32_t source = sim::local_key_source(keys[k]);
+        few ? queue.update(source, keys[k]) : queue.set_leaf(source, keys[k]);
+    }
     if (!few) queue.build();
 }
 
