@@ -203,6 +203,7 @@ unsigned FlowFabric::partition_of(uint32_t pod, uint32_t pods, uint32_t index, s
 void FlowFabric::make_adapters() {
     if (config_.adapters.empty()) return;
     adapter_ports_.resize(topology_.hosts.size());
+    auto nowhere = static_cast<wire::LeafId>(topology_.hosts.size());
     std::vector<fabric::NicSpec> nics;
     for (const FabricAdapter& adapter : config_.adapters) {
         nics.push_back(adapter.nic);
@@ -212,6 +213,10 @@ void FlowFabric::make_adapters() {
         }
         for (size_t p = 0; p < adapter.hosts.size(); ++p) {
             const flow::HostIndex host = adapter.hosts[p];
+            if (host == FabricAdapter::kNoCable) {
+                nics.back().ports[p].leaf = nowhere++;
+                continue;
+            }
             SIM_CHECK(flows_->leaving(host).empty() && flows_->arriving(host).empty(), host);
             adapter_ports_[host] = {static_cast<uint32_t>(nics.size() - 1), static_cast<uint8_t>(p + 1)};
             hca::HcaPortConfig& port = nics.back().ports[p];
