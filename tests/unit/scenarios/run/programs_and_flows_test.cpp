@@ -284,7 +284,7 @@ TEST(HostsOfPrograms, HaveTheAddressesOfTheirNumbers) {
 
 TEST(HostsOfPrograms, MayHavePortsWithoutCables) {
     Built b = build(
-        "hosts: [{name: a, nics: [{profile: cx7-400g, ports: 2}, cx7-400g]}, {name: b, nics: [cx7-400g]}]\n"
+        "hosts: {a: {nics: [{device: mlx5_0, ports: 2}, {device: mlx5_1}]}, b: {nics: 1}}\nnic: cx7-400g\n"
         "switches: [sw]\ntopology: explicit\nlinks: [{a: a.mlx5_1, b: sw/1}, {a: a.mlx5_0/1, b: sw/2}, {a: b, b: "
         "sw/3}]\n" +
         programs_on({"a", "b"}));
