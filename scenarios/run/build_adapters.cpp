@@ -77,16 +77,18 @@ class AdapterMaker {
         for (size_t n = 0; n < nics.size(); ++n) {
             to.nics.push_back({host.nics[n].device, addresses.netdevs[n], static_cast<uint32_t>(built_.adapters.size()),
                                host.nics[n].ports});
-            built_.adapters.push_back({std::move(nics[n]), {}});
+            built_.adapters.push_back(
+                {std::move(nics[n]),
+                 std::vector<flow::HostIndex>(static_cast<size_t>(host.nics[n].ports), FabricAdapter::kNoCable)});
         }
     }
 
-    /// The topology's hosts are the adapters' ports, in their order.
+    /// The topology's hosts are the adapters' ports that have cables.
     void place_ports() {
         for (flow::HostIndex i = 0; i < topology_.host_ports.size() && sink_.empty(); ++i) {
             const HostPort& at = topology_.host_ports[i];
             if (built_.hosts[at.host].nics.empty()) continue;
-            built_.adapters[first_adapter_[at.host] + at.nic].hosts.push_back(i);
+            built_.adapters[first_adapter_[at.host] + at.nic].hosts[static_cast<size_t>(at.port) - 1] = i;
         }
     }
 

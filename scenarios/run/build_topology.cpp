@@ -7,7 +7,9 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <sstream>
+#include <tuple>
 
 #include "models/hca/device_profile.hpp"
 #include "models/link/link_params.hpp"
@@ -145,17 +147,25 @@ class FabricMaker {
     DiagnosticSink& sink_;
 };
 
-/// A topology that the file wires itself, as labs have it.
+bool has_cable(const LabSpec& lab, size_t host, size_t nic, int port) {
+    const LinkEnd end{false, static_cast<int>(host), static_cast<int>(nic), port};
+    return std::ranges::any_of(lab.links, [&](const LinkSpec& l) { return l.a == end || l.b == end; });
+}
+
+/// A topology that the file wires itself, as labs have it. Of NICs, ports without a cable are left out, but for the
+/// first of a host: a host that nothing leads to is a mistake.
 void take_lab(const LabSpec& lab, BuiltTopology& built) {
     Topology& to = built.topology;
-    std::vector<std::vector<uint32_t>> first_host(lab.hosts.size());
+    std::map<std::tuple<size_t, size_t, int>, uint32_t> number_of;
     sim::BitRate fastest = sim::BitRate::gbps(1);
     for (size_t h = 0; h < lab.hosts.size(); ++h) {
         const HostSpec& host = lab.hosts[h];
         fastest = std::max(fastest, profile_rate(host));
         for (size_t n = 0; n < host.nics.size(); ++n) {
-            first_host[h].push_back(static_cast<uint32_t>(to.hosts.size()));
             for (int p = 1; p <= host.nics[n].ports; ++p) {
+                const bool is_first = n == 0 && p == 1;
+                if (!is_first && !has_cable(lab, h, n, p)) continue;
+                number_of[{h, n, p}] = static_cast<uint32_t>(to.hosts.size());
                 topologies::Host one;
                 one.name = n == 0 && p == 1 ? host.name : fmt::format("{}.{}/{}", host.name, host.nics[n].device, p);
                 one.server = static_cast<uint32_t>(h);
@@ -172,8 +182,7 @@ void take_lab(const LabSpec& lab, BuiltTopology& built) {
         const auto end_of = [&](const LinkEnd& e) -> topologies::LinkEnd {
             if (e.is_switch) return {{true, static_cast<uint32_t>(e.node)}, static_cast<uint32_t>(e.port)};
             rate = std::min(rate, profile_rate(lab.hosts[static_cast<size_t>(e.node)]));
-            const uint32_t first = first_host[static_cast<size_t>(e.node)][static_cast<size_t>(e.nic)];
-            return {{false, first + static_cast<uint32_t>(e.port) - 1}, 0};
+            return {{false, number_of.at({static_cast<size_t>(e.node), static_cast<size_t>(e.nic), e.port})}, 0};
         };
         link.a = end_of(l.a);
         link.b = end_of(l.b);

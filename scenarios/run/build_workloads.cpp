@@ -255,7 +255,8 @@ std::optional<BuiltWorkloads> build_workloads(const ScenarioSpec& spec, const Bu
     BuiltWorkloads built;
     std::vector<bool> has_adapter(adapters.adapters.empty() ? 0 : topology.topology.hosts.size(), false);
     for (const FabricAdapter& adapter : adapters.adapters)
-        for (const flow::HostIndex host : adapter.hosts) has_adapter[host] = true;
+        for (const flow::HostIndex host : adapter.hosts)
+            if (host != FabricAdapter::kNoCable) has_adapter[host] = true;
     for (const WorkloadSpec& w : spec.workloads) WorkloadMaker(spec, topology, has_adapter, w, built, sink).make();
     if (!sink.empty()) return std::nullopt;
     return built;

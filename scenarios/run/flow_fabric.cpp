@@ -203,6 +203,7 @@ unsigned FlowFabric::partition_of(uint32_t pod, uint32_t pods, uint32_t index, s
 void FlowFabric::make_adapters() {
     if (config_.adapters.empty()) return;
     adapter_ports_.resize(topology_.hosts.size());
+    auto nowhere = static_cast<wire::LeafId>(topology_.hosts.size());
     std::vector<fabric::NicSpec> nics;
     for (const FabricAdapter& adapter : config_.adapters) {
         nics.push_back(adapter.nic);
@@ -212,6 +213,10 @@ void FlowFabric::make_adapters() {
         }
         for (size_t p = 0; p < adapter.hosts.size(); ++p) {
             const flow::HostIndex host = adapter.hosts[p];
+            if (host == FabricAdapter::kNoCable) {
+                nics.back().ports[p].leaf = nowhere++;
+                continue;
+            }
             SIM_CHECK(flows_->leaving(host).empty() && flows_->arriving(host).empty(), host);
             adapter_ports_[host] = {static_cast<uint32_t>(nics.size() - 1), static_cast<uint8_t>(p + 1)};
             hca::HcaPortConfig& port = nics.back().ports[p];
@@ -415,52 +420,6 @@ SimTime FlowFabric::ideal_time(flow::HostIndex src, flow::HostIndex dst, sim::By
     return there.latency * 2 + there.slowest.time_for(wire_bytes) +
            there.slowest.time_for(last) * there.store_and_forward +
            there.slowest.time_for(ack_bytes(config_)) * (1 + there.store_and_forward);
-}
-
-uint64_t FlowFabric::hops() const {
-    uint64_t sum = 0;
-    for (const auto& nic : nics_) sum += nic ? nic->counters().tx_packets : 0;
-    for (size_t i = 0; i < adapters_.size(); ++i)
-        for (uint8_t port = 1; port <= adapters_.nic(i).config().ports.size(); ++port)
-            sum += adapters_.nic(i).link_counts(port).tx_packets;
-    for (const auto& s : switches_)
-        for (fabric::PortIndex p = 0; p < s->config().ports; ++p) sum += s->counters(p).tx_packets;
-    return sum;
-}
-
-uint64_t FlowFabric::ended() const {
-    uint64_t sum = 0;
-    for (const auto& nic : nics_) sum += nic ? nic->ended() : 0;
-    return sum;
-}
-
-SimTime FlowFabric::next_start() const {
-    SimTime next = SimTime::max();
-    for (const auto& nic : nics_)
-        if (nic) next = std::min(next, nic->next_start());
-    return next;
-}
-
-uint64_t FlowFabric::active() const {
-    uint64_t sum = 0;
-    for (const auto& nic : nics_) sum += nic ? nic->active() : 0;
-    return sum;
-}
-
-bool FlowFabric::outstanding() const {
-    return active() != 0 || adapters_.outstanding();
-}
-
-void FlowFabric::check_conservation() const {
-    for (const auto& s : switches_) s->buffer().check();
-}
-
-size_t FlowFabric::memory() const {
-    size_t sum = flows_->memory() + engine_->memory();
-    for (const auto& l : links_) sum += l->memory();
-    for (const auto& nic : nics_) sum += nic ? nic->memory() : 0;
-    for (const auto& s : switches_) sum += s->memory();
-    return sum;
 }
 
 }  // namespace simverbs::scenarios::run

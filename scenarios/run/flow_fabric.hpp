@@ -35,7 +35,8 @@ struct FabricAdapter {
     /// What it is like; leaves, link rates and VL buffers of its ports are filled in. Its profile must outlive the
     /// fabric.
     fabric::NicSpec nic;
-    std::vector<flow::HostIndex> hosts;  ///< of the topology: one for each of its ports
+    static constexpr flow::HostIndex kNoCable = UINT32_MAX;
+    std::vector<flow::HostIndex> hosts;  ///< of the topology: one for each of its ports, or kNoCable
 };
 
 /// What all switches, links and NICs have in common. Members that depend on a port's speed are functions of it.

@@ -1,4 +1,5 @@
-// How a run of flows ends, and what is told when it ends badly: who waits for whom, which headroom was too small.
+// How a run of flows ends, what it has counted, and what is told when it ends badly: who waits for whom, which headroom
+// was too small.
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -37,6 +38,52 @@ FlowRunResult FlowFabric::run_until_done(const FlowRunLimit& limit) {
             return {FlowRunEnd::Stuck, engine_->stuck_dump()};
         }
     }
+}
+
+uint64_t FlowFabric::hops() const {
+    uint64_t sum = 0;
+    for (const auto& nic : nics_) sum += nic ? nic->counters().tx_packets : 0;
+    for (size_t i = 0; i < adapters_.size(); ++i)
+        for (uint8_t port = 1; port <= adapters_.nic(i).config().ports.size(); ++port)
+            sum += adapters_.nic(i).link_counts(port).tx_packets;
+    for (const auto& s : switches_)
+        for (fabric::PortIndex p = 0; p < s->config().ports; ++p) sum += s->counters(p).tx_packets;
+    return sum;
+}
+
+uint64_t FlowFabric::ended() const {
+    uint64_t sum = 0;
+    for (const auto& nic : nics_) sum += nic ? nic->ended() : 0;
+    return sum;
+}
+
+SimTime FlowFabric::next_start() const {
+    SimTime next = SimTime::max();
+    for (const auto& nic : nics_)
+        if (nic) next = std::min(next, nic->next_start());
+    return next;
+}
+
+uint64_t FlowFabric::active() const {
+    uint64_t sum = 0;
+    for (const auto& nic : nics_) sum += nic ? nic->active() : 0;
+    return sum;
+}
+
+bool FlowFabric::outstanding() const {
+    return active() != 0 || adapters_.outstanding();
+}
+
+void FlowFabric::check_conservation() const {
+    for (const auto& s : switches_) s->buffer().check();
+}
+
+size_t FlowFabric::memory() const {
+    size_t sum = flows_->memory() + engine_->memory();
+    for (const auto& l : links_) sum += l->memory();
+    for (const auto& nic : nics_) sum += nic ? nic->memory() : 0;
+    for (const auto& s : switches_) sum += s->memory();
+    return sum;
 }
 
 /// What is left when everything has come to rest.

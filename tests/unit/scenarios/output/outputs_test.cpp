@@ -35,22 +35,25 @@ TEST_F(RunFolder, HasWhatIsAskedForAndNoLeftovers) {
     outputs.hpcc_fct = outputs.perfetto = true;
     outputs.series = SeriesSpec{};
     const WrittenFiles written = write_run_folder(folder_ / "a/b", testing::sample_result(), {}, outputs);
-    EXPECT_EQ(written.files.size(), 6U);
+    EXPECT_EQ(written.files.size(), 7U);
     EXPECT_TRUE(written.errors.empty());
     std::size_t files = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_ / "a/b")) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_ / "a/b")) {
+        if (entry.is_directory()) continue;
         EXPECT_GT(entry.file_size(), 0U) << entry.path();
         ++files;
     }
-    EXPECT_EQ(files, 6U);
-    EXPECT_EQ(write_run_folder(folder_ / "c", testing::sample_result(), {}, {}).files.size(), 3U);
+    EXPECT_EQ(files, 7U);
+    // Of the programs only that which has begun.
+    EXPECT_EQ(testing::file_text(folder_ / "a/b/programs/client.txt"), "no route\n");
+    EXPECT_EQ(write_run_folder(folder_ / "c", testing::sample_result(), {}, {}).files.size(), 4U);
 }
 
 TEST_F(RunFolder, AFileInTheWayOfTheFolderIsExplained) {
     ASSERT_EQ(write_file(folder_ / "x", "1"), "");
     const WrittenFiles written = write_run_folder(folder_ / "x", testing::sample_result(), {}, {});
     EXPECT_TRUE(written.files.empty());
-    ASSERT_EQ(written.errors.size(), 3U);
+    ASSERT_EQ(written.errors.size(), 4U);
     EXPECT_EQ(written.errors[0], (folder_ / "x/result.json").string() +
                                      ": cannot be written: Not a directory; a file is in the way of the folder: "
                                      "choose another name");

@@ -282,6 +282,21 @@ TEST(HostsOfPrograms, HaveTheAddressesOfTheirNumbers) {
     EXPECT_TRUE(b.fabric().has_flows(7));
 }
 
+TEST(HostsOfPrograms, MayHavePortsWithoutCables) {
+    Built b = build(
+        "hosts: {a: {nics: [{device: mlx5_0, ports: 2}, {device: mlx5_1}]}, b: {nics: 1}}\nnic: cx7-400g\n"
+        "switches: [sw]\ntopology: explicit\nlinks: [{a: a.mlx5_1, b: sw/1}, {a: a.mlx5_0/1, b: sw/2}, {a: b, b: "
+        "sw/3}]\n" +
+        programs_on({"a", "b"}));
+    ASSERT_EQ(b.problems, "");
+    EXPECT_EQ(b.scenario->topology.topology.hosts.size(), 3U);
+    ASSERT_EQ(b.fabric().adapters().size(), 3U);
+    EXPECT_EQ(b.fabric().adapters().nic(0).config().ports.size(), 2U);
+    const Messages& sent = b.send("a", "b", 3, 10000, 0);
+    b.fabric().engine().run_until(SimTime::ms(1));
+    EXPECT_EQ(sent.succeeded, 3U);
+}
+
 TEST(FlowsBesidePrograms, AllHostsAreThoseWithoutPrograms) {
     Built b = build("topology: {kind: fat_tree, k: 4}\nnic: cx7-400g\n" + programs_on({"h0", "h15"}) +
                     "workloads:\n"
