@@ -80,7 +80,7 @@ void FlowNic::send_ack(Receiver& r, Packet& data, uint8_t syndrome, uint32_t psn
     constexpr auto kAck = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge);
     Packet ack;
     ack.dest = r.src & 0x3FFFF;
-    ack.priority = (config_.ack_priority != 0xFF ? config_.ack_priority : r.priority) & 0xF;
+    ack.priority = (config_.ack_priority != 0xFF ? config_.ack_priority : r.service) & 0xF;
     ack.ttl = kHops;
     ack.dest_qp = r.src_qp & Psn::kMask;
     ack.opcode = kAck;
@@ -136,12 +136,13 @@ void FlowNic::send_cnp(Receiver& r, SimTime now) {
 }
 
 void FlowNic::push_control(const Packet& packet) {
-    auto& ring = acks_[packet.priority];
+    const uint32_t priority = class_of(packet);
+    auto& ring = acks_[priority];
     if (!ring) ring = std::make_unique<sim::LinkRing<Packet>>();
     Packet queued = packet;
     queued.arrival = now_;
     ring->push(queued);
-    control_mask_ |= 1U << packet.priority;
+    control_mask_ |= 1U << priority;
 }
 
 }  // namespace simverbs::flow

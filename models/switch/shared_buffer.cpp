@@ -41,7 +41,8 @@ Admission SharedBuffer::admit(uint32_t port, uint32_t dense, sim::ByteCount byte
         in.used += bytes;
         shared_used_ += more;
     } else {
-        max_headroom_wanted_ = std::max(max_headroom_wanted_, in.headroom + bytes);
+        in.max_wanted = std::max(in.max_wanted, in.headroom + bytes);
+        max_headroom_wanted_ = std::max(max_headroom_wanted_, in.max_wanted);
         if (in.headroom + bytes > config_.headroom) return Admission::DropHeadroom;
         in.headroom += bytes;
     }

@@ -112,19 +112,16 @@ struct LabFaultPlacer {
             const bool as_written = names(lab, l.a, ref.a.text) && (!ref.b || names(lab, l.b, ref.b->text));
             const bool turned = names(lab, l.b, ref.a.text) && (!ref.b || names(lab, l.a, ref.b->text));
             if (!as_written && !turned) continue;
-            const FaultDirection first = as_written ? FaultDirection::AToB : FaultDirection::BToA;
-            const FaultDirection second = as_written ? FaultDirection::BToA : FaultDirection::AToB;
-            if (fault.direction != FaultDirection::BToA) put(i, first);
-            if (fault.direction != FaultDirection::AToB) put(i, second);
-            return;
+            return put(i, ways_of(fault.direction, !as_written));
         }
         refuse(fmt::format("there is no link at '{}'{}", ref.a.text, ref.b ? " to '" + ref.b->text + "'" : ""),
                "both ends of a link of the topology, or one of them");
     }
 
-    void put(size_t link, FaultDirection direction) const {
+    void put(size_t link, const FaultWays& ways) const {
         fabric::LinkSpec& to = fabric.links[link];
-        (direction == FaultDirection::AToB ? to.faults_a_to_b : to.faults_b_to_a).push_back(link_fault(fault));
+        if (ways.a_to_b) to.faults_a_to_b.push_back(link_fault(fault));
+        if (ways.b_to_a) to.faults_b_to_a.push_back(link_fault(fault));
     }
 
     /// Whatever is dead neither sends nor receives any more.
@@ -133,8 +130,7 @@ struct LabFaultPlacer {
         for (size_t i = 0; i < lab.links.size(); ++i) {
             if (!dies(lab.links[i].a) && !dies(lab.links[i].b)) continue;
             found = true;
-            put(i, FaultDirection::AToB);
-            put(i, FaultDirection::BToA);
+            put(i, {true, true});
         }
         if (!found) refuse(fmt::format("'{}' has no link that could die", fault.victim->text), "something with a link");
     }
@@ -147,7 +143,44 @@ struct LabFaultPlacer {
     }
 };
 
+link::FaultKind link_kind(FaultKind kind) {
+    switch (kind) {
+        case FaultKind::Drop:
+            return link::FaultKind::Drop;
+        case FaultKind::Corrupt:
+            return link::FaultKind::Corrupt;
+        case FaultKind::Duplicate:
+            return link::FaultKind::Duplicate;
+        case FaultKind::Delay:
+            return link::FaultKind::Delay;
+        case FaultKind::Reorder:
+            return link::FaultKind::Reorder;
+        case FaultKind::Down:
+            return link::FaultKind::Down;
+    }
+    return link::FaultKind::Drop;
+}
+
 }  // namespace
+
+link::LinkFault link_fault(const FaultSpec& fault) {
+    link::LinkFault to;
+    to.kind = link_kind(fault.kind);
+    to.every = static_cast<uint64_t>(fault.every.value_or(0));
+    to.probability = fault.probability.value_or(0.0);
+    to.by = fault.by;
+    to.behind = static_cast<uint32_t>(std::max(fault.behind, 1));
+    to.from = fault.from;
+    to.until = fault.until;
+    to.path = fault.path;
+    return to;
+}
+
+FaultWays ways_of(FaultDirection direction, bool is_turned) noexcept {
+    const bool from_named = direction != FaultDirection::BToA;
+    const bool to_named = direction != FaultDirection::AToB;
+    return is_turned ? FaultWays{to_named, from_named} : FaultWays{from_named, to_named};
+}
 
 link::LinkFault link_fault(const AddressedFaultSpec& fault) {
     link::LinkFault to;

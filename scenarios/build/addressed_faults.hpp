@@ -11,9 +11,20 @@
 
 namespace simverbs::scenarios {
 
+/// The directions of a link that a fault looks at.
+struct FaultWays {
+    bool a_to_b = false;
+    bool b_to_a = false;
+};
+/// `is_turned`: the end that the fault names first, its `a`, is the link's b.
+[[nodiscard]] FaultWays ways_of(FaultDirection direction, bool is_turned) noexcept;
+
 /// What the fault does to one direction of a link; its path is the fault's name. A link of something that is killed is
-/// down from then on. Of all kinds but PauseStorm, and without a trigger by flow.
+/// down from then on. Of all kinds but PauseStorm; a match by flow is the caller's to add.
 [[nodiscard]] link::LinkFault link_fault(const AddressedFaultSpec& fault);
+
+/// The same of a fault that stands at a link; its path is where it stands.
+[[nodiscard]] link::LinkFault link_fault(const FaultSpec& fault);
 
 /// Adds the faults to the links of `fabric`, which was built from `lab`: link i there is link i here. Whatever cannot
 /// be done on the links of a lab goes to `sink`.

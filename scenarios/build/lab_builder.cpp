@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/wire/gid.hpp"
+#include "scenarios/build/addressed_faults.hpp"
 #include "scenarios/build/profile_parameters.hpp"
 
 namespace simverbs::scenarios {
@@ -183,41 +184,11 @@ class Builder {
             built_.fabric.nics[nic_index(end)].ports[static_cast<size_t>(end.port) - 1].rate = to.params.rate;
         }
         for (const FaultSpec& fault : link.faults) {
-            if (fault.direction != FaultDirection::BToA) to.faults_a_to_b.push_back(fault_of(fault));
-            if (fault.direction != FaultDirection::AToB) to.faults_b_to_a.push_back(fault_of(fault));
+            const FaultWays ways = ways_of(fault.direction, false);
+            if (ways.a_to_b) to.faults_a_to_b.push_back(link_fault(fault));
+            if (ways.b_to_a) to.faults_b_to_a.push_back(link_fault(fault));
         }
         built_.fabric.links.push_back(std::move(to));
-    }
-
-    static link::FaultKind kind_of(FaultKind kind) {
-        switch (kind) {
-            case FaultKind::Drop:
-                return link::FaultKind::Drop;
-            case FaultKind::Corrupt:
-                return link::FaultKind::Corrupt;
-            case FaultKind::Duplicate:
-                return link::FaultKind::Duplicate;
-            case FaultKind::Delay:
-                return link::FaultKind::Delay;
-            case FaultKind::Reorder:
-                return link::FaultKind::Reorder;
-            case FaultKind::Down:
-                return link::FaultKind::Down;
-        }
-        return link::FaultKind::Drop;
-    }
-
-    static link::LinkFault fault_of(const FaultSpec& fault) {
-        link::LinkFault to;
-        to.kind = kind_of(fault.kind);
-        to.every = static_cast<uint64_t>(fault.every.value_or(0));
-        to.probability = fault.probability.value_or(0.0);
-        to.by = fault.by;
-        to.behind = static_cast<uint32_t>(std::max(fault.behind, 1));
-        to.from = fault.from;
-        to.until = fault.until;
-        to.path = fault.path;
-        return to;
     }
 
     const LabSpec& lab_;

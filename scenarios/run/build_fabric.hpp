@@ -12,6 +12,7 @@
 #include "scenarios/lang/scenario_spec.hpp"
 #include "scenarios/run/build_topology.hpp"
 #include "scenarios/run/build_workloads.hpp"
+#include "scenarios/run/flow_capture.hpp"
 #include "scenarios/run/flow_fabric.hpp"
 #include "scenarios/run/run_result.hpp"
 
@@ -22,6 +23,7 @@ struct BuiltScenario {
     BuiltTopology topology;
     std::vector<GroupRecord> groups;
     std::vector<FaultRecord> faults;
+    ServiceCodes codes;  ///< for captures
     std::unique_ptr<cc::CongestionControl> cc;
     std::unique_ptr<FlowFabric> fabric;
 };

@@ -10,30 +10,30 @@ namespace {
 
 class FaultMaker {
   public:
-    FaultMaker(const BuiltTopology& topology, BuiltFaults& built, DiagnosticSink& sink)
-        : topology_(topology), built_(built), sink_(sink) {}
+    FaultMaker(const BuiltTopology& topology, const flow::FlowPlan& plan, BuiltFaults& built, DiagnosticSink& sink)
+        : topology_(topology), plan_(plan), built_(built), sink_(sink) {}
 
     void add(const AddressedFaultSpec& fault) {
         built_.records.push_back({fault.name, 0, fault.must_fire});
         if (fault.kind == AddressedFaultKind::Kill) return kill(fault);
-        const auto link = fault.link ? topology_.find_link(*fault.link) : std::nullopt;
-        if (!link) return unknown(fault, fault.link ? fault.link->a.text : "");
-        switch (fault.kind) {
-            case AddressedFaultKind::PauseStorm:
-            case AddressedFaultKind::Kill:
-                sink_.add(fault.position, fault.path, "pause storms cannot be simulated yet", "another kind of fault");
-                return;
-            case AddressedFaultKind::Drop:
-            case AddressedFaultKind::Corrupt:
-            case AddressedFaultKind::Duplicate:
-            case AddressedFaultKind::Delay:
-            case AddressedFaultKind::Reorder:
-            case AddressedFaultKind::EcnMark:
-            case AddressedFaultKind::Down:
-            case AddressedFaultKind::Flap:
-                if (fault.trigger.match && fault.trigger.match->flow) return refuse_flow(fault);
-                return put(*link, fault.direction, link_fault(fault));
+        const auto found = fault.link ? topology_.find_link(*fault.link) : std::nullopt;
+        if (!found) return unknown(fault, fault.link ? fault.link->a.text : "");
+        if (fault.kind == AddressedFaultKind::PauseStorm) return storm(fault, *found);
+        const auto& match = fault.trigger.match;
+        FabricFault made;
+        made.fault = link_fault(fault);
+        if (match && match->flow) {
+            made.by_flow = true;
+            made.flows = flows_of(*match->flow);
         }
+        put(found->link, ways_of(fault.direction, found->is_turned), made);
+    }
+
+    /// One that stands at a link.
+    void add(uint32_t link, const FaultSpec& fault) {
+        FabricFault made;
+        made.fault = link_fault(fault);
+        put(link, ways_of(fault.direction, false), made);
     }
 
   private:
@@ -41,19 +41,48 @@ class FaultMaker {
         sink_.add(fault.position, fault.path, fmt::format("there is no '{}' in this fabric", name),
                   "a host, a switch or a switch's port, such as 'tor0/1'");
     }
-    void refuse_flow(const AddressedFaultSpec& fault) {
-        sink_.add(fault.position, fault.path, "packets cannot be chosen by their flow yet",
-                  "'qpn', 'psn', 'opcode' or 'iteration'");
+    void put(uint32_t link, const FaultWays& ways, FabricFault fault) {
+        fault.link = link;
+        for (const bool from_a : {true, false}) {
+            if (from_a ? !ways.a_to_b : !ways.b_to_a) continue;
+            fault.from_a = from_a;
+            built_.links.push_back(fault);
+        }
     }
-    void put(uint32_t link, FaultDirection direction, const link::LinkFault& fault) {
-        if (direction != FaultDirection::BToA) built_.links.push_back({link, true, fault});
-        if (direction != FaultDirection::AToB) built_.links.push_back({link, false, fault});
+    /// The port that is named first pauses the other; with `direction` b_to_a the other way round, or both.
+    void storm(const AddressedFaultSpec& fault, const FoundLink& found) {
+        if (topology_.layer == link::LinkLayer::InfiniBand) {
+            sink_.add(fault.position, fault.path, "InfiniBand has credits, not pauses", "another kind of fault");
+            return;
+        }
+        FaultDirection direction = fault.direction;
+        if (direction == FaultDirection::Both) direction = FaultDirection::AToB;
+        const FaultWays ways = ways_of(direction, found.is_turned);
+        built_.storms.push_back(
+            {fault.name, found.link, ways.a_to_b, static_cast<uint32_t>(fault.priority), fault.from, fault.until});
+    }
+    std::vector<flow::FlowIndex> flows_of(const FlowRef& ref) {
+        std::vector<flow::FlowIndex> out;
+        int64_t number = 0;
+        for (flow::FlowIndex i = 0; i < plan_.flows.size(); ++i) {
+            if (!ref.workload.empty() && plan_.groups[plan_.flows[i].group] != ref.workload) continue;
+            if (!ref.number || *ref.number == number) out.push_back(i);
+            ++number;
+        }
+        if (out.empty() && !plan_.groups.empty()) {
+            const std::string where = ref.workload.empty() ? "the run" : fmt::format("'{}'", ref.workload);
+            sink_.add(ref.position, ref.path, fmt::format("there is no flow '{}': {} has {}", ref.text, where, number),
+                      number > 0 ? fmt::format("0 to {}", number - 1) : "");
+        }
+        return out;
     }
     /// Whatever is dead neither sends nor receives any more.
     void kill(const AddressedFaultSpec& fault) {
         const std::string& victim = fault.victim->text;
         const auto host = topology_.find_host(victim);
         bool found = false;
+        FabricFault death;
+        death.fault = link_fault(fault);
         for (uint32_t i = 0; i < topology_.topology.links.size(); ++i) {
             const topologies::Link& l = topology_.topology.links[i];
             for (const topologies::LinkEnd& end : {l.a, l.b}) {
@@ -61,22 +90,27 @@ class FaultMaker {
                                  (!end.node.is_switch && host == std::optional(end.node.index));
                 if (!hit) continue;
                 found = true;
-                put(i, FaultDirection::Both, link_fault(fault));
+                put(i, {true, true}, death);
                 break;
             }
         }
         if (!found) unknown(fault, victim);
     }
     const BuiltTopology& topology_;
+    const flow::FlowPlan& plan_;
     BuiltFaults& built_;
     DiagnosticSink& sink_;
 };
 
 }  // namespace
 
-BuiltFaults build_faults(const ScenarioSpec& spec, const BuiltTopology& topology, DiagnosticSink& sink) {
+BuiltFaults build_faults(const ScenarioSpec& spec, const BuiltTopology& topology, const flow::FlowPlan& plan,
+                         DiagnosticSink& sink) {
     BuiltFaults built;
-    for (const AddressedFaultSpec& fault : spec.faults) FaultMaker(topology, built, sink).add(fault);
+    FaultMaker maker(topology, plan, built, sink);
+    for (uint32_t i = 0; i < topology.faults.size(); ++i)
+        for (const FaultSpec& fault : topology.faults[i]) maker.add(i, fault);
+    for (const AddressedFaultSpec& fault : spec.faults) maker.add(fault);
     return built;
 }
 

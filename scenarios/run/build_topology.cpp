@@ -11,6 +11,7 @@
 
 #include "models/hca/device_profile.hpp"
 #include "models/link/link_params.hpp"
+#include "scenarios/build/addressed_faults.hpp"
 #include "scenarios/import/hpcc_topology.hpp"
 #include "scenarios/import/ib_netlist.hpp"
 #include "scenarios/lang/did_you_mean.hpp"
@@ -161,6 +162,7 @@ void take_lab(const LabSpec& lab, BuiltTopology& built) {
                 one.server = static_cast<uint32_t>(h);
                 one.rail = static_cast<uint32_t>(n);
                 to.hosts.push_back(std::move(one));
+                built.nics.push_back(&host.nics[n]);
             }
         }
     }
@@ -179,6 +181,7 @@ void take_lab(const LabSpec& lab, BuiltTopology& built) {
         link.rate = l.rate.value_or(rate);
         link.delay = delay_of(l);
         to.links.push_back(link);
+        built.faults.push_back(l.faults);
     }
     built.port_offset = 0;
 }
@@ -207,10 +210,27 @@ void adjust_links(const TopologySpec& t, BuiltTopology& built, DiagnosticSink& s
             report_unknown_place(built, a.link.a, "link at", sink);
             continue;
         }
-        topologies::Link& to = built.topology.links[*link];
+        topologies::Link& to = built.topology.links[link->link];
         if (a.properties.rate) to.rate = *a.properties.rate;
         to.delay = delay_of(a.properties);
+        built.faults[link->link] = a.properties.faults;
+        for (FaultSpec& fault : built.faults[link->link]) {
+            const FaultWays ways = ways_of(fault.direction, link->is_turned);
+            if (ways.a_to_b != ways.b_to_a) fault.direction = ways.a_to_b ? FaultDirection::AToB : FaultDirection::BToA;
+        }
     }
+}
+
+/// Frames keep their tags from port to port.
+void check_tags(const ScenarioSpec& spec, const BuiltTopology& built, DiagnosticSink& sink) {
+    const auto is_tagged = [](const NicSpec* nic) { return nic->vlan.has_value(); };
+    const auto untagged = std::ranges::find_if_not(built.nics, is_tagged);
+    const auto tagged = std::ranges::find_if(built.nics, is_tagged);
+    if (untagged == built.nics.end() || tagged == built.nics.end()) return;
+    const auto name = [&](auto at) { return built.topology.hosts[static_cast<size_t>(at - built.nics.begin())].name; };
+    sink.add(spec.topology.position, spec.topology.path,
+             fmt::format("{} sends tagged frames and {} untagged ones", name(tagged), name(untagged)),
+             "'vlan' at every NIC or at none");
 }
 
 }  // namespace
@@ -240,21 +260,27 @@ std::string BuiltTopology::port_name(const topologies::LinkEnd& end) const {
     return fmt::format("{}/{}", topology.switches[end.node.index].name, end.port + port_offset);
 }
 
-std::optional<uint32_t> BuiltTopology::find_link(const LinkRef& ref) const {
+std::optional<FoundLink> BuiltTopology::find_link(const LinkRef& ref) const {
     const auto is_end = [&](const topologies::LinkEnd& end, const std::string& name) {
         if (port_name(end) == name || topology.name_of(end.node) == name) return true;
         return !end.node.is_switch && find_host(name) == std::optional(end.node.index);
     };
     for (uint32_t i = 0; i < topology.links.size(); ++i) {
         const topologies::Link& l = topology.links[i];
-        if (!ref.b) {
-            if (is_end(l.a, ref.a.text) || is_end(l.b, ref.a.text)) return i;
-        } else if ((is_end(l.a, ref.a.text) && is_end(l.b, ref.b->text)) ||
-                   (is_end(l.b, ref.a.text) && is_end(l.a, ref.b->text))) {
-            return i;
-        }
+        if (is_end(l.a, ref.a.text) && (!ref.b || is_end(l.b, ref.b->text))) return FoundLink{i, false};
+        if (is_end(l.b, ref.a.text) && (!ref.b || is_end(l.a, ref.b->text))) return FoundLink{i, true};
     }
     return std::nullopt;
+}
+
+void check_places(const BuiltTopology& topology, std::span<const PlaceRef> places, DiagnosticSink& sink) {
+    for (const PlaceRef& place : places) {
+        if (topology.find_host(place.text) || topology.switch_numbers.contains(place.text)) continue;
+        const auto is_end = [&](const topologies::LinkEnd& end) { return topology.port_name(end) == place.text; };
+        const auto is_there = [&](const topologies::Link& l) { return is_end(l.a) || is_end(l.b); };
+        if (std::ranges::none_of(topology.topology.links, is_there))
+            report_unknown_place(topology, place, "host, switch or port", sink);
+    }
 }
 
 std::optional<BuiltTopology> build_topology(const ScenarioSpec& spec, DiagnosticSink& sink) {
@@ -268,11 +294,17 @@ std::optional<BuiltTopology> build_topology(const ScenarioSpec& spec, Diagnostic
     const std::vector<HostSpec>& hosts = spec.lab.hosts;
     const HostSpec& like = spec.topology.is_fabric ? spec.topology.host : hosts.front();
     if (!like.nics.empty()) built.layer = layer_of(like.nics.front().link_layer);
-    built.switches.assign(built.topology.switches.size(), &spec.topology.switch_);
+    if (spec.topology.is_fabric) {
+        built.nics.assign(built.topology.hosts.size(), &like.nics.front());
+        built.faults.assign(built.topology.links.size(), spec.topology.link.faults);
+    }
+    built.switch_template = &spec.topology.switch_;
+    built.switches.assign(built.topology.switches.size(), built.switch_template);
     for (const SwitchSpec& s : spec.lab.switches)
         if (const auto it = built.switch_numbers.find(s.name); it != built.switch_numbers.end())
             built.switches[it->second] = &s;
     adjust_links(spec.topology, built, sink);
+    check_tags(spec, built, sink);
     if (!spec.topology.is_fabric) topologies::assign_levels(built.topology);
     if (!topologies::validate(built.topology, sink) || !sink.empty()) return std::nullopt;
     return built;

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,12 +15,21 @@
 
 namespace simverbs::scenarios::run {
 
+/// A link, and whether the end that was named first is its end b.
+struct FoundLink {
+    uint32_t link = 0;
+    bool is_turned = false;
+};
+
 /// A topology as the simulation needs it. Hosts with several ports, or NICs, have one entry for each ("h0", then
 /// "h0.mlx5_1/1").
 struct BuiltTopology {
     topologies::Topology topology;
     link::LinkLayer layer = link::LinkLayer::Ethernet;
-    std::vector<const SwitchSpec*> switches;  ///< by switch: what it is like
+    std::vector<const SwitchSpec*> switches;      ///< by switch: what it is like
+    const SwitchSpec* switch_template = nullptr;  ///< the `switch` section
+    std::vector<const NicSpec*> nics;             ///< by host: what its NIC is like
+    std::vector<std::vector<FaultSpec>> faults;   ///< by link: those that stand at it, their ends as its ends
     std::map<std::string, flow::HostIndex, std::less<>> host_numbers;
     std::map<std::string, uint32_t, std::less<>> switch_numbers;
     std::vector<topologies::NodeRef> hpcc_nodes;  ///< of an HPCC file: by the file's number
@@ -27,11 +37,14 @@ struct BuiltTopology {
     /// The host called so ("h3", or "h3.mlx5_0/1").
     [[nodiscard]] std::optional<flow::HostIndex> find_host(std::string_view name) const;
     /// The link with an end called so ("h3", "tor0/5"), or between the two.
-    [[nodiscard]] std::optional<uint32_t> find_link(const LinkRef& ref) const;
+    [[nodiscard]] std::optional<FoundLink> find_link(const LinkRef& ref) const;
     /// "h3" or "tor0/5", as scenarios name ports: those of a switch count from 1.
     [[nodiscard]] std::string port_name(const topologies::LinkEnd& end) const;
     uint32_t port_offset = 1;  ///< from a switch port's number in the topology to its name
 };
+
+/// Reports those that are neither a host nor a switch nor a port of the fabric.
+void check_places(const BuiltTopology& topology, std::span<const PlaceRef> places, DiagnosticSink& sink);
 
 /// Every problem goes to `sink`, which must be empty; nullopt if there was any. `spec` must outlive the result.
 [[nodiscard]] std::optional<BuiltTopology> build_topology(const ScenarioSpec& spec, DiagnosticSink& sink);

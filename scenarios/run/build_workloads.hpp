@@ -9,6 +9,7 @@
 #include "scenarios/lang/scenario_spec.hpp"
 #include "scenarios/run/build_topology.hpp"
 #include "scenarios/run/run_result.hpp"
+#include "scenarios/run/services.hpp"
 
 namespace simverbs::scenarios::run {
 
@@ -17,8 +18,8 @@ struct BuiltWorkloads {
     std::vector<GroupRecord> groups;  ///< as FlowPlan::groups, with what is known of each
 };
 
-/// Every problem goes to `sink`, which must be empty; nullopt if there was any.
+/// Every problem goes to `sink`, which must be empty; nullopt if there was any. DSCPs get their numbers in `services`.
 [[nodiscard]] std::optional<BuiltWorkloads> build_workloads(const ScenarioSpec& spec, const BuiltTopology& topology,
-                                                            DiagnosticSink& sink);
+                                                            Services& services, DiagnosticSink& sink);
 
 }  // namespace simverbs::scenarios::run

@@ -83,6 +83,11 @@ void execute(Job& job) {
     sampling.switches = parts.switches;
     sampling.flows = parts.flows;
     if (wanted.needs_interval) sampling.interval = wanted.interval.value_or(scenarios::run::kSampleInterval);
+    if (!spec.outputs.pcap.empty()) {
+        std::error_code error;  // the captures say it
+        fs::create_directories(job.folder, error);
+        sampling.capture_folder = job.folder.string();
+    }
     described.wall_setup_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     job.result = scenarios::run::run_scenario(spec, *built, std::move(described), sampling,
                                               [](auto, auto, auto) { return !stop_signal_seen(); });
@@ -106,7 +111,9 @@ scenarios::expect::ExpectationVerdict verdict_of(std::string name, bool passed, 
 void execute_programs(Job& job) {
     const ScenarioSpec& spec = *job.spec;
     try {
-        const ProgramRun done = run_programs(spec);
+        ProgramRunOptions options;
+        if (!spec.outputs.pcap.empty()) options.pcap_folder = job.folder.string();
+        const ProgramRun done = run_programs(spec, options);
         job.result.scenario = spec.lab.name;
         job.result.description = spec.lab.description;
         job.result.run_name = spec.run_name;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "models/fabric/fabric.hpp"
@@ -157,6 +158,13 @@ LabSession::LabSession(const scenarios::LabSpec& spec, const LabRequest& request
             const size_t index = b.hosts[h].first_nic + n;
             hcas[h].push_back(&fabric.nic(index));
             for (int port = 1; parts_->captures && port <= spec.hosts[h].nics[n].ports; ++port) {
+                const std::string& host = spec.hosts[h].name;
+                const std::string device = host + "." + spec.hosts[h].nics[n].device;
+                const auto means = [&](const std::string& place) {
+                    return place == host || place == device || place == fmt::format("{}/{}", device, port) ||
+                           place == fmt::format("{}/{}", host, port);
+                };
+                if (!request.pcap_ports.empty() && std::ranges::none_of(request.pcap_ports, means)) continue;
                 const std::string file = fmt::format("{}/{}-{}-{}.pcap", request.pcap_folder, spec.hosts[h].name,
                                                      spec.hosts[h].nics[n].device, port);
                 const std::string problem = fabric.capture(index, static_cast<uint8_t>(port), file);

@@ -24,6 +24,7 @@ struct LabRequest {
     std::optional<scenarios::ClockKind> clock;
     std::vector<std::string> parameters;  ///< "wqe_process=200 ns", for every NIC
     std::string pcap_folder;              ///< empty: no capture
+    std::vector<std::string> pcap_ports;  ///< "h0", "h0.mlx5_0/1"; empty: all
     bool explain = false;
 };
 

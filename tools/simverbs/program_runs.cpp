@@ -37,6 +37,12 @@ void check_scenario(const ScenarioSpec& spec, DiagnosticSink& sink) {
     if (spec.cc.algorithm != "none")
         sink.add(spec.cc.position, spec.cc.path, "congestion control does not act on programs' queue pairs yet",
                  "'none', or workloads instead of programs");
+    for (const scenarios::PlaceRef& place : spec.outputs.pcap) {
+        const std::string node = place.text.substr(0, place.text.find_first_of("./"));
+        if (spec.lab.find_host(node) < 0)
+            sink.add(place.position, place.path, "between programs only ports of adapters are captured",
+                     "a host or one of its ports");
+    }
     for (const scenarios::ExpectationSpec& expectation : spec.expectations) {
         if (std::holds_alternative<scenarios::FaultExpectation>(expectation.statement)) continue;
         sink.add(expectation.position, expectation.path,
@@ -162,6 +168,7 @@ ProgramRun run_programs(const ScenarioSpec& spec, const ProgramRunOptions& optio
     ProgramRunner runner(spec, std::move(commands), options);
     LabRequest request;
     request.pcap_folder = options.pcap_folder;
+    for (const scenarios::PlaceRef& place : spec.outputs.pcap) request.pcap_ports.push_back(place.text);
     request.explain = options.explain;
     LabSession session(spec.lab, request, runner, spec.faults);
     ProgramRun run;
