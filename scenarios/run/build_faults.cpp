@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/build/addressed_faults.hpp"
+#include "scenarios/run/flow_capture.hpp"
 
 namespace simverbs::scenarios::run {
 
@@ -22,6 +23,7 @@ class FaultMaker {
         const auto& match = fault.trigger.match;
         FabricFault made;
         made.fault = link_fault(fault);
+        if (made.fault.match && made.fault.match->dest_qp) find_qp(fault, *made.fault.match->dest_qp);
         if (match && match->flow) {
             made.by_flow = true;
             made.flows = flows_of(*match->flow);
@@ -40,6 +42,14 @@ class FaultMaker {
     void unknown(const AddressedFaultSpec& fault, const std::string& name) {
         sink_.add(fault.position, fault.path, fmt::format("there is no '{}' in this fabric", name),
                   "a host, a switch or a switch's port, such as 'tor0/1'");
+    }
+    /// From a QP's number on the wire to the model's.
+    void find_qp(const AddressedFaultSpec& fault, uint32_t& qp) {
+        if (qp < kFirstQpn) {
+            sink_.add(fault.position, fault.path, fmt::format("no flow has the QPN {}", qp),
+                      fmt::format("{} for a host's first QP, and so on", kFirstQpn));
+        }
+        qp -= kFirstQpn;
     }
     void put(uint32_t link, const FaultWays& ways, FabricFault fault) {
         fault.link = link;

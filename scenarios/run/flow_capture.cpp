@@ -90,7 +90,7 @@ wire::FrameSpec FlowCapture::frame_of(const Seen& seen) const {
     s.bth.becn = (packet.flags & wire::kBecn) != 0;
     s.bth.ack_req = (packet.flags & wire::kAckReq) != 0;
     s.bth.p_key = 0xFFFF;
-    s.bth.dest_qp = wire::Qpn(packet.dest_qp);
+    s.bth.dest_qp = wire::Qpn(kFirstQpn + packet.dest_qp);
     s.bth.psn = wire::Psn(packet.psn);
     s.reth.dma_len = static_cast<uint32_t>(std::min<sim::ByteCount>(flow.bytes, 0xFFFFFFFF));
     s.aeth.syndrome = static_cast<uint8_t>(packet.aeth_syndrome);

@@ -19,6 +19,9 @@
 
 namespace simverbs::scenarios::run {
 
+/// The n-th QP of a host, from 0, has the number kFirstQpn + n; 0 and 1 are those of management.
+inline constexpr uint32_t kFirstQpn = 0x100;
+
 /// What is on the wire for each service (Packet::priority) of Ethernet.
 struct ServiceCodes {
     std::array<uint8_t, 16> dscps{};

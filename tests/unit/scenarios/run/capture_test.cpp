@@ -71,6 +71,8 @@ TEST_F(Captures, AHostsPortHasEveryPacketOnceAndInOrder) {
         last = time;
         constexpr size_t kTos = 14 + 1, kUdpPort = 14 + 20 + 2;
         EXPECT_EQ(frame[kTos] >> 2, 26) << "acknowledgements have their data's DSCP";
+        constexpr size_t kDestQp = 14 + 20 + 8 + 5;
+        EXPECT_EQ(frame[kDestQp] << 16 | frame[kDestQp + 1] << 8 | frame[kDestQp + 2], 0x100);
         EXPECT_EQ(frame[kUdpPort] << 8 | frame[kUdpPort + 1], 4791);
     }
 }

@@ -65,6 +65,19 @@ TEST(ScenarioFaults, AMatchByFlowHitsItsPacketsAlone) {
     EXPECT_EQ(hit(run_text(with_fault(drop("3")))), "3");
 }
 
+TEST(ScenarioFaults, QpnsCountFrom256AtEachHost) {
+    const auto drop = [](int qpn) {
+        return fmt::format(
+            "link: sw0/4, direction: a_to_b, drop: {{match: {{qpn: {}, opcode: RC_RDMA_WRITE_MIDDLE}}, "
+            "most: 5}}",
+            qpn);
+    };
+    EXPECT_EQ(hit(run_text(with_fault(drop(256)))), "0");
+    EXPECT_EQ(hit(run_text(with_fault(drop(257)))), "1");
+    EXPECT_EQ(run_text(with_fault(drop(1))).problems,
+              "s.yaml:15:5: faults[0]: no flow has the QPN 1; expected 256 for a host's first QP, and so on\n");
+}
+
 TEST(ScenarioFaults, AMatchByFlowHitsItsAcknowledgementsToo) {
     const Outcome out = run_text(with_fault("link: h3, drop: {match: {flow: 'incast[0]', opcode: RC_ACKNOWLEDGE}}",
                                             "run: {until: 50 ms}\nexpectations: [fault f fired 1000 times]\n"));
