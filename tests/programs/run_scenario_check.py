@@ -114,6 +114,20 @@ def a_killed_host_takes_its_programs_with_it():
     expect(run_text(text), 0, "1 program in 2")
 
 
+def a_scenario_captures_the_ports_that_it_names():
+    server, environment = run_program_case.server_and_environment(OPTIONS.simverbs)
+    with tempfile.TemporaryDirectory(prefix="svt-") as folder:
+        file = pathlib.Path(folder) / "s.yaml"
+        file.write_text(PINGPONG + "outputs: {pcap: h1}\n")
+        run = subprocess.run([server, "run", str(file), "--out", folder], stdin=subprocess.DEVNULL, capture_output=True,
+                             text=True, timeout=120, env=environment)
+        expect(run, 0, "passed pingpong")
+        captures = sorted(path.name for path in pathlib.Path(folder).rglob("*.pcap"))
+        if captures != ["h1-mlx5_0-1.pcap"]:
+            raise AssertionError(f"captures: {captures}")
+    expect(run_text(PINGPONG + "outputs: {pcap: sw0}\n"), 2, "between programs only ports of adapters are captured")
+
+
 def what_cannot_run_with_programs_is_said_all_at_once():
     text = PINGPONG + "workloads:\n  - {kind: all_to_all, bytes: 1 MiB}\nexpectations:\n  - never drops\n"
     expect(run_text(text), 2, "workloads and programs cannot run side by side yet", "'never drops' speaks of flows")
@@ -127,7 +141,7 @@ CHECKS = [a_lost_packet_is_found_and_the_programs_end_right, a_dead_cable_ends_i
           a_fault_acts_on_no_more_packets_than_it_may, the_same_scenario_prints_the_same_bytes, a_timeout_is_simulated_and_ends_the_program,
           a_program_starts_when_the_one_before_is_ready, a_program_that_never_gets_ready_holds_up_the_next,
           a_stall_is_reported_long_before_the_timeout, a_killed_host_takes_its_programs_with_it,
-          what_cannot_run_with_programs_is_said_all_at_once]
+          a_scenario_captures_the_ports_that_it_names, what_cannot_run_with_programs_is_said_all_at_once]
 
 
 if __name__ == "__main__":
