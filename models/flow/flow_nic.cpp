@@ -30,7 +30,7 @@ FlowNic::FlowNic(FlowNicConfig config, FlowTable& flows, wire::PacketPool* pool)
         r.packets = packets_of(f);
         r.src = f.src;
         r.src_qp = flows_.source_number(arriving[i]);
-        r.priority = f.priority;
+        r.service = f.priority;
         r.flow_hash = static_cast<uint16_t>(sim::mix64(flows_.identity(arriving[i]) << 1 | 1) >> 48);
     }
     if (config_.recovery == LossRecovery::SelectiveRepeat) beyond_.resize(arriving.size());
@@ -48,6 +48,7 @@ void FlowNic::attach_port(const link::PortWiring& wiring) {
     rate_ = wiring.params.rate;
     credits_on_ = control_.out != nullptr && wiring.params.layer == link::LinkLayer::InfiniBand;
     if (credits_on_) credits_ = std::make_unique<link::Credits>(config_.vl_buffer);
+    if (config_.vl_arbitration) arbiter_ = std::make_unique<link::VlArbiter>();
     cc_listens_ = config_.cc->name() != "none";
     if (ingress_.faults != nullptr) tails_ = std::make_unique<sim::LinkRing<Packet>>();
 }
@@ -55,8 +56,8 @@ void FlowNic::attach_port(const link::PortWiring& wiring) {
 void FlowNic::begin() {
     const auto leaving = flows_.leaving(config_.host);
     next_start_time_ = leaving.empty() ? SimTime::max() : flows_.spec(leaving.front()).start;
-    timer_ = next_start_time_;
-    if (next_start_time_ != SimTime::max()) engine().wake(id(), next_start_time_);
+    find_next_timer();
+    if (timer_ != SimTime::max()) engine().wake(id(), timer_);
 }
 
 HOT_INLINE SimTime FlowNic::next_arrival() const noexcept {
@@ -70,6 +71,7 @@ void FlowNic::find_next_timer() noexcept {
     if (!paced_.empty()) note_timer(paced_.front().time);
     if (!timers_.empty()) note_timer(timers_.front().time);
     if (!late_cnps_.empty()) note_timer(late_cnps_.front().time);
+    for (const pfc::PauseStorm& s : storms_) note_timer(s.next());
 }
 
 HOT_INLINE SimTime FlowNic::next_transmit() const noexcept {
@@ -209,17 +211,21 @@ void FlowNic::on_timer(SimTime now) {
     }
     on_retransmission_timers(now);
     if (!late_cnps_.empty()) send_late_cnps(now);
+    send_storm_frames(now);
 }
 
 /// The highest priority that may send; of it, acknowledgements and CNPs before data.
 HOT_INLINE void FlowNic::on_transmit(SimTime now) {
     const uint32_t sendable = backlog() & ~uint32_t{egress_.blocked};
-    const auto priority = static_cast<uint32_t>(std::bit_width(sendable) - 1);
+    auto priority = static_cast<uint32_t>(std::bit_width(sendable) - 1);
+    if (credits_on_) [[unlikely]] {
+        const auto vl = choose_vl(sendable);
+        if (!vl) return;
+        priority = *vl;
+    }
     if ((control_mask_ >> priority) & 1) {
         auto& ring = *acks_[priority];
         const Packet& packet = ring.front();
-        if (credits_on_ && !has_credits(packet.priority, egress_.bytes_of(packet))) [[unlikely]]
-            return;
         emit(packet, egress_.bytes_of(packet), now);
         ring.pop();
         if (ring.empty()) control_mask_ &= ~(1U << priority);
@@ -227,8 +233,6 @@ HOT_INLINE void FlowNic::on_transmit(SimTime now) {
     }
     ReadyList& list = ready_[priority];
     const uint32_t slot = list.head;
-    if (credits_on_ && !has_credits(priority, path_facts_[slot].packet_bytes)) [[unlikely]]
-        return;
     list.head = senders_[slot].link;
     if (list.head == kNone) ready_mask_ &= ~(1U << priority);
     senders_[slot].queued = false;
@@ -239,13 +243,18 @@ HOT_INLINE void FlowNic::emit(const Packet& packet, uint32_t bytes, SimTime now)
     ++counters_.tx_packets;
     counters_.tx_bytes += bytes;
     if (credits_on_) [[unlikely]]
-        credits_->sent(packet.priority, bytes);
+        credits_->sent(class_of(packet), bytes);
     egress_.transmit(packet, bytes, now);
 }
 
 sim::BitRate FlowNic::rate_of(FlowIndex flow) const {
     const uint32_t slot = slot_of_[flows_.source_number(flow)];
     return slot == kNone ? sim::BitRate() : senders_[slot].control.rate;
+}
+
+SimTime FlowNic::rtt_of(FlowIndex flow) const {
+    const uint32_t slot = slot_of_[flows_.source_number(flow)];
+    return slot == kNone || timed_.empty() ? SimTime::zero() : timed_[slot].rtt;
 }
 
 sim::ByteCount FlowNic::bytes_received(FlowIndex flow) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@
 #include "models/flow/flow_table.hpp"
 #include "models/link/credits.hpp"
 #include "models/link/ports.hpp"
+#include "models/link/service_map.hpp"
+#include "models/link/vl_arbiter.hpp"
+#include "models/pfc/pause_storm.hpp"
 #include "models/pfc/pfc.hpp"
 #include "models/wire/packet.hpp"
 #include "models/wire/packet_extra.hpp"
@@ -44,10 +48,14 @@ struct FlowNicConfig {
     LossRecovery recovery = LossRecovery::GoBackN;
     /// Payload in flight of a flow, beside what congestion control allows.
     int64_t window_bytes = cc::Control::kNoWindow;
-    bool window_of_bdp = false;                 ///< the same: line rate times base RTT
-    const cc::CongestionControl* cc = nullptr;  ///< required
-    const Paths* paths = nullptr;               ///< required
-    sim::ByteCount vl_buffer = 0;               ///< InfiniBand: of each VL
+    bool window_of_bdp = false;                         ///< the same: line rate times base RTT
+    bool measures_rtt = false;                          ///< of a packet of each flow at a time, for rtt_of()
+    const cc::CongestionControl* cc = nullptr;          ///< required
+    const Paths* paths = nullptr;                       ///< required
+    sim::ByteCount vl_buffer = 0;                       ///< InfiniBand: of each VL
+    std::optional<link::VlArbitration> vl_arbitration;  ///< InfiniBand; else the highest priority goes first
+    link::ServiceMap classes = link::kOwnClasses;       ///< priority (InfiniBand: VL) of each service
+    link::ServiceMap peer_classes = link::kOwnClasses;  ///< InfiniBand: the neighbour's SL2VL table
 };
 
 struct FlowNicCounters {
@@ -56,9 +64,10 @@ struct FlowNicCounters {
     uint64_t data_received = 0;  ///< payload bytes in order
     uint64_t cnps_sent = 0, cnps_handled = 0;
     uint64_t naks_sent = 0, timeouts = 0, retransmitted = 0, out_of_sequence = 0;
-    uint64_t corrupt = 0;  ///< dropped: ICRC
+    uint64_t corrupt = 0;      ///< dropped: ICRC
+    uint64_t pauses_sent = 0;  ///< only a fault makes a NIC pause its switch
     uint64_t pauses_received = 0;
-    sim::SimTime paused_time;  ///< summed over priorities
+    sim::SimTime paused_time;  ///< of pauses (InfiniBand: waits for credits) that are over, summed over priorities
 };
 
 /// One host with one port. Requesters take turns packet by packet; acknowledgements and CNPs go first. A packet counts
@@ -74,6 +83,10 @@ class alignas(64) FlowNic final : public sim::Node {
         ingress_.observer = observer;
         egress_.observer = observer;
     }
+    /// A fault: this NIC pauses its switch, whatever it receives. After attach_port, before begin().
+    void add_pause_storm(const pfc::PauseStorm& storm);
+    /// Pauses that faults have made it send for `priority`.
+    [[nodiscard]] uint64_t storm_frames(uint32_t priority) const noexcept;
     /// After the engine knows the node: asks to run when the first flow starts.
     void begin();
 
@@ -89,9 +102,15 @@ class alignas(64) FlowNic final : public sim::Node {
     [[nodiscard]] uint64_t ended() const noexcept { return ended_; }
     /// Grows whenever payload arrives in order, or a flow ends.
     [[nodiscard]] uint64_t progress() const noexcept { return progress_; }
+    /// Time in which sending was paused (InfiniBand: had no credits) up to the engine's frontier, summed over
+    /// priorities.
+    [[nodiscard]] sim::SimTime paused_time() const noexcept;
     [[nodiscard]] uint32_t stopped_priorities() const noexcept { return egress_.blocked & backlog(); }
     /// Rate that congestion control gives a flow now; zero if it is not under way.
     [[nodiscard]] sim::BitRate rate_of(FlowIndex flow) const;
+    /// The round trip time of a flow that was measured last: from a packet's first bit out to its acknowledgement, of
+    /// packets that were sent once; zero if none, if it is not measured, or if the flow is not under way.
+    [[nodiscard]] sim::SimTime rtt_of(FlowIndex flow) const;
     /// When the next flow of this host begins by itself, max() if none.
     [[nodiscard]] sim::SimTime next_start() const noexcept { return next_start_time_; }
     /// Payload that has arrived here of the whole packets before the first that is missing.
@@ -119,7 +138,8 @@ class alignas(64) FlowNic final : public sim::Node {
         sim::SimTime next_time;
         uint16_t flow_hash = 0;
         uint16_t last_payload = 0;  ///< bytes in the last packet
-        uint8_t priority = 0;
+        uint8_t service = 0;        ///< Packet::priority
+        uint8_t priority = 0;       ///< that it has here
         uint8_t retries = 0;
         bool queued = false;     ///< in a ready list, or paced
         bool timer_set = false;  ///< in the heap of retransmission timers
@@ -143,7 +163,7 @@ class alignas(64) FlowNic final : public sim::Node {
         uint32_t src_qp = 0;
         sim::SimTime last_cnp = sim::SimTime::max();  ///< max(): never
         uint16_t flow_hash = 0;
-        uint8_t priority = 0;
+        uint8_t service = 0;
         bool nak_sent = false;
         bool cnp_due = false;  ///< in the heap of late CNPs
     };
@@ -169,6 +189,10 @@ class alignas(64) FlowNic final : public sim::Node {
     void note_timer(sim::SimTime t) noexcept { timer_ = std::min(timer_, t); }
     [[nodiscard]] sim::SimTime next_transmit() const noexcept;
     [[nodiscard]] uint32_t backlog() const noexcept { return ready_mask_ | control_mask_; }
+    /// The priority (InfiniBand: VL) by which this NIC sends a packet.
+    [[nodiscard]] uint32_t class_of(const wire::Packet& packet) const noexcept {
+        return config_.classes[packet.priority];
+    }
     sim::SimTime on_deliver(sim::SimTime now);
     sim::SimTime deliver_after_faults(sim::SimTime now);
     void on_packet(wire::Packet& packet, sim::SimTime now, sim::SimTime next);
@@ -180,7 +204,12 @@ class alignas(64) FlowNic final : public sim::Node {
     void find_next_control();
     void run_control();
     void on_pause(const link::FlowControlFrame& frame);
+    void block(uint32_t priority, sim::SimTime now);
+    void unblock(uint32_t priority, sim::SimTime now);
+    void send_storm_frames(sim::SimTime now);
     [[nodiscard]] bool has_credits(uint32_t vl, uint32_t bytes);
+    [[nodiscard]] std::optional<uint32_t> choose_vl(uint32_t sendable);
+    [[nodiscard]] uint32_t next_bytes(uint32_t priority) const;
     void give_credits(const wire::Packet& packet, uint32_t bytes, sim::SimTime now);
     // flow_requester.cpp
     void start_flow(FlowIndex flow, sim::SimTime now);
@@ -260,11 +289,23 @@ class alignas(64) FlowNic final : public sim::Node {
     sim::SimTime next_start_time_ = sim::SimTime::max();
     uint64_t ended_ = 0;
     // Link-level flow control.
-    std::unique_ptr<link::Credits> credits_;  ///< InfiniBand
+    std::unique_ptr<link::Credits> credits_;    ///< InfiniBand
+    std::unique_ptr<link::VlArbiter> arbiter_;  ///< InfiniBand
     sim::BitRate rate_;
     sim::SimTime paused_until_[pfc::kPriorities];
-    sim::SimTime paused_since_[pfc::kPriorities];
+    sim::SimTime paused_since_[kPriorities];
+    std::vector<pfc::PauseStorm> storms_;
     // Selective repeat: bit i: packet i has arrived, though not all before it; by responder, by requester's slot.
+    /// One packet of each requester is timed.
+    struct TimedPacket {
+        bool is_under_way = false;
+        uint32_t number = 0;
+        sim::SimTime sent;
+        sim::SimTime rtt;  ///< of the last one
+    };
+    void time_packet(uint32_t slot, uint32_t number, sim::SimTime now);
+    void note_rtt(uint32_t slot, uint32_t upto, sim::SimTime now);
+    std::vector<TimedPacket> timed_;  ///< by slot; empty if not measured
     std::vector<std::vector<uint64_t>> beyond_;
     std::vector<std::vector<uint64_t>> sacked_;
     // Links with faults: packets whose tail is still coming in.

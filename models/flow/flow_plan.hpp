@@ -22,7 +22,7 @@ struct FlowSpec {
     sim::ByteCount bytes = 0;
     sim::SimTime start;    ///< not before this, and not before the flows that it waits for
     uint32_t group = 0;    ///< in FlowPlan::groups: the workload that it belongs to
-    uint8_t priority = 3;  ///< 802.1p priority or SL
+    uint8_t priority = 3;  ///< service that its packets ask for: SL; 802.1p priority, or a number for a DSCP
 };
 
 /// `after` may start when `before` has arrived as a whole (if after.src is before.dst) or has been acknowledged as a

@@ -63,6 +63,10 @@ void FlowNic::start_flow(FlowIndex flow, SimTime now) {
     }
     const uint32_t slot = free_.back();
     free_.pop_back();
+    if (config_.measures_rtt) {
+        timed_.resize(senders_.size());
+        timed_[slot] = {};
+    }
     Sender& s = senders_[slot];
     const FlowSpec& f = flows_.spec(flow);
     const uint32_t generation = s.generation;
@@ -73,7 +77,8 @@ void FlowNic::start_flow(FlowIndex flow, SimTime now) {
     s.dest = f.dst;
     s.dest_qp = flows_.destination_number(flow);
     s.flow_hash = static_cast<uint16_t>(sim::mix64(flows_.identity(flow) << 1) >> 48);
-    s.priority = f.priority;
+    s.service = f.priority;
+    s.priority = config_.classes[f.priority];
     s.packets = packets_of(f);
     s.last_payload = static_cast<uint16_t>(std::max<sim::ByteCount>(f.bytes, 0) -
                                            sim::ByteCount{s.packets - 1} * config_.payload_bytes);
@@ -154,7 +159,7 @@ void FlowNic::on_paced(uint32_t slot, SimTime now) {
 
 [[gnu::always_inline]] inline void FlowNic::build_data(Sender& s, uint32_t number, SimTime now, Packet& packet) {
     packet.dest = s.dest;
-    packet.priority = s.priority & 0xF;
+    packet.priority = s.service & 0xF;
     packet.ttl = kHops;
     packet.dest_qp = s.dest_qp & Psn::kMask;
     packet.opcode = opcode_of(number, s.packets);
@@ -178,6 +183,8 @@ void FlowNic::on_paced(uint32_t slot, SimTime now) {
     if (s.una == s.next) set_deadline(slot, now);
     Packet packet;
     build_data(s, number, now, packet);
+    if (!timed_.empty()) [[unlikely]]
+        time_packet(slot, number, now);
     if (number < s.highest) {
         ++counters_.retransmitted;
         ++flows_.result(s.flow).retransmitted;
@@ -192,6 +199,25 @@ void FlowNic::on_paced(uint32_t slot, SimTime now) {
     if (!may_send(s)) return;
     if (s.next_time <= egress_.busy_until) return push_ready(slot);
     make_ready(slot, now);
+}
+
+/// Karn's rule: what was sent again says nothing about the time of a round trip.
+void FlowNic::time_packet(uint32_t slot, uint32_t number, SimTime now) {
+    TimedPacket& timed = timed_[slot];
+    if (number < senders_[slot].highest) {
+        timed.is_under_way = timed.is_under_way && number != timed.number;
+    } else if (!timed.is_under_way) {
+        timed.is_under_way = true;
+        timed.number = number;
+        timed.sent = now;
+    }
+}
+
+void FlowNic::note_rtt(uint32_t slot, uint32_t upto, SimTime now) {
+    TimedPacket& timed = timed_[slot];
+    if (!timed.is_under_way || timed.number >= upto) return;
+    timed.is_under_way = false;
+    timed.rtt = now - timed.sent;
 }
 
 void FlowNic::update_by_time(Sender& s, uint32_t slot, SimTime now) {
@@ -301,6 +327,8 @@ void FlowNic::on_ack(Packet& packet, SimTime now) {
         const uint32_t upto = s.una + static_cast<uint32_t>(std::max(ahead, 0));
         if (upto <= s.highest) {
             if (upto != before) {
+                if (!timed_.empty()) [[unlikely]]
+                    note_rtt(slot, upto, now);
                 acknowledge(s, upto);
                 s.deadline = now + config_.retransmission_timeout;
             }

@@ -30,7 +30,7 @@ constexpr uint8_t kPsnNak = wire::Syndrome::nak(wire::NakCode::PsnSequenceError)
         accept_in_order(r, qp, packet, now);
         if ((packet.flags & wire::kAckReq) != 0) {
             const Packet ack = make_ack(r, packet, kAckSyndrome, r.expected - 1);
-            if (leaves_at_once(ack.priority, now, next))
+            if (leaves_at_once(class_of(ack), now, next))
                 emit(ack, egress_.bytes_of(ack), now);
             else
                 push_control(ack);
@@ -88,7 +88,7 @@ void FlowNic::on_out_of_order(Receiver& r, uint32_t qp, Packet& packet, int32_t 
     constexpr auto kAck = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge);
     Packet ack;
     ack.dest = r.src & 0x3FFFF;
-    ack.priority = (config_.ack_priority != 0xFF ? config_.ack_priority : r.priority) & 0xF;
+    ack.priority = (config_.ack_priority != 0xFF ? config_.ack_priority : r.service) & 0xF;
     ack.ttl = kHops;
     ack.dest_qp = r.src_qp & Psn::kMask;
     ack.opcode = kAck;
@@ -156,12 +156,13 @@ void FlowNic::send_cnp(Receiver& r, SimTime now) {
 }
 
 void FlowNic::push_control(const Packet& packet) {
-    auto& ring = acks_[packet.priority];
+    const uint32_t priority = class_of(packet);
+    auto& ring = acks_[priority];
     if (!ring) ring = std::make_unique<sim::LinkRing<Packet>>();
     Packet queued = packet;
     queued.arrival = now_;
     ring->push(queued);
-    control_mask_ |= 1U << packet.priority;
+    control_mask_ |= 1U << priority;
 }
 
 }  // namespace simverbs::flow

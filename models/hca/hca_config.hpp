@@ -9,6 +9,7 @@
 #include "models/hca/neighbour_table.hpp"
 #include "models/hca/qp/qp_congestion.hpp"
 #include "models/hca/verbs_types.hpp"
+#include "models/link/service_map.hpp"
 #include "models/wire/mac_address.hpp"
 #include "models/wire/packet.hpp"
 #include "sim/units.hpp"
@@ -34,6 +35,8 @@ struct HcaPortConfig {
     Mtu max_mtu = Mtu::Mtu4096, active_mtu = Mtu::Mtu4096;
     sim::BitRate rate;
     sim::ByteCount vl_buffer = 0;  ///< InfiniBand: bytes of each VL, where the link counts credits
+    link::ServiceMap classes = link::kOwnClasses;       ///< priority (InfiniBand: VL) by which it sends each service
+    link::ServiceMap peer_classes = link::kOwnClasses;  ///< InfiniBand: the neighbour's
     uint8_t priority_of_sl[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 };
 

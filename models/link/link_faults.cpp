@@ -1,5 +1,6 @@
 #include "models/link/link_faults.hpp"
 
+#include "models/wire/opcode.hpp"
 #include "sim/check.hpp"
 
 namespace simverbs::link {
@@ -26,6 +27,15 @@ sim::DrawPurpose purpose_of(FaultKind kind) {
 }
 
 }  // namespace
+
+uint64_t flow_key(wire::LeafId dest, uint32_t dest_qp, bool is_answer) noexcept {
+    return uint64_t{is_answer} << 63 | uint64_t{dest} << 32 | dest_qp;
+}
+
+uint64_t flow_key(const wire::Packet& packet) noexcept {
+    constexpr auto kAck = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge);
+    return flow_key(packet.dest, packet.dest_qp, packet.opcode == kAck || packet.opcode == wire::kCnpOpcode);
+}
 
 LinkFaults::LinkFaults(std::vector<LinkFault> faults, uint64_t seed, sim::ComponentId port)
     : faults_(std::move(faults)), fired_(faults_.size(), 0), matched_(faults_.size(), 0) {

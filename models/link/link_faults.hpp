@@ -21,17 +21,24 @@ using PacketChannel = sim::Channel<wire::Packet>;
 
 enum class FaultKind : uint8_t { Drop, Corrupt, Duplicate, Delay, Reorder, EcnMark, Down };
 
-/// Packets by what stands in their BTH; absent members match everything.
+/// What tells the packets of a scenario's flow from all others: where they go, by which QP, and whether they carry data
+/// or answer it.
+[[nodiscard]] uint64_t flow_key(const wire::Packet& packet) noexcept;
+[[nodiscard]] uint64_t flow_key(wire::LeafId dest, uint32_t dest_qp, bool is_answer) noexcept;
+
+/// Packets by what stands in their headers; absent members match everything.
 struct HeaderMatch {
     std::optional<uint32_t> dest_qp;
     std::optional<uint32_t> psn;
     std::optional<uint32_t> opcode;
+    std::optional<std::vector<uint64_t>> flows;  ///< any of these flow_keys, which ascend
     /// Only the n-th packet that matches the rest while the fault may act, from 1; 0: all of them.
     uint64_t nth = 0;
 
     [[nodiscard]] bool matches(const wire::Packet& packet) const noexcept {
         return dest_qp.value_or(packet.dest_qp) == packet.dest_qp && psn.value_or(packet.psn) == packet.psn &&
-               opcode.value_or(packet.opcode) == packet.opcode;
+               opcode.value_or(packet.opcode) == packet.opcode &&
+               (!flows || std::ranges::binary_search(*flows, flow_key(packet)));
     }
 };
 

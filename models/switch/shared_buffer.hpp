@@ -65,6 +65,13 @@ class SharedBuffer {
     [[nodiscard]] sim::ByteCount max_used() const noexcept { return max_used_; }
     /// The most headroom that any (port, priority) has needed, dropped packets included.
     [[nodiscard]] sim::ByteCount max_headroom_wanted() const noexcept { return max_headroom_wanted_; }
+    /// The same of one (port, dense priority), and the bytes in its headroom now.
+    [[nodiscard]] sim::ByteCount max_headroom_wanted(uint32_t port, uint32_t dense) const noexcept {
+        return at(port, dense).max_wanted;
+    }
+    [[nodiscard]] sim::ByteCount headroom(uint32_t port, uint32_t dense) const noexcept {
+        return at(port, dense).headroom;
+    }
     /// What is left for the shared part; negative if the reserves and headrooms do not fit.
     [[nodiscard]] sim::ByteCount shared_total() const noexcept { return shared_total_; }
     [[nodiscard]] const BufferConfig& config() const noexcept { return config_; }
@@ -82,6 +89,7 @@ class SharedBuffer {
     struct Ingress {
         sim::ByteCount used = 0;  ///< reserve and shared
         sim::ByteCount headroom = 0;
+        sim::ByteCount max_wanted = 0;  ///< of headroom
         bool paused = false;
     };
     [[nodiscard]] Ingress& at(uint32_t port, uint32_t dense) noexcept { return ingress_[port * stride_ + dense]; }
@@ -119,7 +127,8 @@ class SharedBuffer {
         in.used += bytes;
         shared_used_ += more;
     } else {
-        max_headroom_wanted_ = std::max(max_headroom_wanted_, in.headroom + bytes);
+        in.max_wanted = std::max(in.max_wanted, in.headroom + bytes);
+        max_headroom_wanted_ = std::max(max_headroom_wanted_, in.max_wanted);
         if (in.headroom + bytes > config_.headroom) return Admission::DropHeadroom;
         in.headroom += bytes;
     }

@@ -23,6 +23,7 @@ Switch::Switch(const SwitchConfig& config, wire::PacketPool* pool)
       extras_(new PortExtras[config.ports]),
       port_count_(config.ports),
       counts_buffer_(config.buffer.total < BufferConfig::kUnlimited || config.buffer.lossless != 0),
+      class_of_(config.classes),
       table_(sim::draw_u64(config.seed, sim::component_id(config.path), sim::DrawPurpose::Ecmp, 0)),
       buffer_(config.buffer, config.ports, config.priorities),
       config_(config),
@@ -34,6 +35,9 @@ Switch::Switch(const SwitchConfig& config, wire::PacketPool* pool)
     set_hot_memory(ports_.get(), config.ports, sizeof(Port));
     if (config.balancing == LoadBalancing::Flowlet) flowlets_.resize(size_t{1} << 12);
     for (PortIndex i = 0; i < port_count_; ++i) extras_[i].red = config.ecn.red;
+    if (config.vl_arbitration) arbiters_.resize(port_count_);
+    measures_delays_ = config.measures_delays;
+    if (measures_delays_) delays_.resize(size_t{port_count_} * kPriorities);
     const auto highest = static_cast<uint32_t>(std::bit_width(config.priorities) - 1);
     if (std::has_single_bit(config.priorities) || ((config.scheduler.strict >> highest) & 1) != 0)
         leaves_at_once_ = 1U << highest;
@@ -190,7 +194,7 @@ HOT_INLINE void Switch::send(PortIndex index, Packet& packet, uint32_t bytes, Si
     if (config_.telemetry && packet.extra != wire::kNoExtra && packet.payload_bytes != 0) [[unlikely]]
         write_telemetry(index, packet, now);
     if (credits_) [[unlikely]]
-        extras_[index].credits->sent(packet.priority, bytes);
+        extras_[index].credits->sent(class_of(packet), bytes);
     ++port.tx_packets;
     port.tx_bytes += bytes;
     ++sent_;
@@ -212,6 +216,7 @@ void Switch::write_telemetry(PortIndex index, Packet& packet, SimTime now) {
 /// mark_above.
 [[gnu::noinline]] void Switch::mark_if_congested(PortIndex index, Packet& packet, ByteCount queued) {
     if ((packet.flags & wire::kEcnCapable) == 0 || (packet.flags & wire::kFecn) != 0) return;
+    if (ports_[index].egress.bytes_of(packet) < config_.ecn.least_bytes) return;
     PortExtras& extras = extras_[index];
     if (!ecn::decide_mark(extras.red, queued, extras.ecn_draws.u64(extras.ecn_ordinal++))) return;
     packet.flags |= wire::kFecn;
@@ -219,14 +224,15 @@ void Switch::write_telemetry(PortIndex index, Packet& packet, SimTime now) {
 }
 
 HOT_INLINE void Switch::enqueue(PortIndex port, const Packet& packet, ByteCount frame, PortIndex in, SimTime now) {
-    Queue& queue = queue_of(port, packet.priority);
+    const uint32_t priority = class_of(packet);
+    Queue& queue = queue_of(port, priority);
     queue.packets.push(packet, SimTime::ps((now.in_ps() << kIngressBits) | in), activity().chunks());
     queue.bytes += frame;
     queue.max_bytes = std::max(queue.max_bytes, queue.bytes);
     buffered_ += frame;
     ++queued_;
     active_ |= lane_bit(port);
-    ports_[port].egress.backlog |= static_cast<uint16_t>(1U << packet.priority);
+    ports_[port].egress.backlog |= static_cast<uint16_t>(1U << priority);
 }
 
 /// An egress that is idle would choose this packet in phase Transmit: nothing waits that may be sent, and nothing that
@@ -234,28 +240,32 @@ HOT_INLINE void Switch::enqueue(PortIndex port, const Packet& packet, ByteCount 
 HOT_INLINE bool Switch::may_leave_at_once(const Port& port, const Packet& packet, SimTime now,
                                           const LocalQueue& queue) const noexcept {
     const link::EgressPort& out = port.egress;
-    if (out.busy_until > now || out.sendable() != 0 || (((out.backlog | out.blocked) >> packet.priority) & 1) != 0)
+    const uint32_t priority = class_of(packet);
+    if (out.busy_until > now || out.sendable() != 0 || (((out.backlog | out.blocked) >> priority) & 1) != 0)
         return false;
-    return ((leaves_at_once_ >> packet.priority) & 1) != 0 || window_start_ + sim::local_key_time(queue.top()) > now;
+    return ((leaves_at_once_ >> priority) & 1) != 0 || window_start_ + sim::local_key_time(queue.top()) > now;
 }
 
 HOT_INLINE void Switch::forward(Packet& packet, uint32_t bytes, PortIndex in, PortIndex out, SimTime now,
                                 LocalQueue& queue) {
     Port& port = ports_[out];
-    if (dense_[packet.priority] == kUnused) [[unlikely]]
-        start_to_use(packet.priority);
-    if (may_leave_at_once(port, packet, now, queue) && (!credits_ || has_credits(out, packet.priority, bytes))) {
+    const uint32_t priority = class_of(packet);
+    if (dense_[priority] == kUnused) [[unlikely]]
+        start_to_use(priority);
+    if (may_leave_at_once(port, packet, now, queue) && (!credits_ || has_credits(out, priority, bytes))) {
         if (credits_) [[unlikely]]
-            give_credits(in, packet.priority, bytes, now);
+            give_credits(in, ingress_vl(in, packet), bytes, now);
+        if (measures_delays_) [[unlikely]]
+            delays_[out * kPriorities + priority].add(SimTime::zero());
         return send(out, packet, bytes, now);
     }
     const ByteCount frame = frame_bytes(bytes);
     if (!admit(packet, frame, in, out, now, queue)) return;
     const uint32_t sendable = port.egress.sendable();
-    const bool first = ((port.egress.backlog >> packet.priority) & 1) == 0;
+    const bool first = ((port.egress.backlog >> priority) & 1) == 0;
     enqueue(out, packet, frame_bytes(port.egress.bytes_of(packet)), in, now);
-    if (credits_ && first && !has_credits(out, packet.priority, bytes)) [[unlikely]]
-        return block(out, packet.priority);
+    if (credits_ && first && !has_credits(out, priority, bytes)) [[unlikely]]
+        return block(out, priority, now);
     if (sendable == 0 && port.egress.sendable() != 0)
         schedule_transmit(out, std::max(now, port.egress.busy_until), queue);
 }
@@ -271,11 +281,11 @@ bool Switch::has_lossy_room(PortIndex out, uint32_t priority, ByteCount frame) c
 /// Accounts for a packet that must wait, and pauses its sender where needed. False: it was dropped.
 HOT_INLINE bool Switch::admit(Packet& packet, ByteCount frame, PortIndex in, PortIndex out, SimTime now,
                               LocalQueue& queue) {
+    const uint32_t priority = class_of(packet);
     if (config_.ecn.at_enqueue) [[unlikely]]
-        if (const Queue& q = queue_of(out, packet.priority); q.bytes > q.mark_above)
-            mark_if_congested(out, packet, q.bytes);
+        if (const Queue& q = queue_of(out, priority); q.bytes > q.mark_above) mark_if_congested(out, packet, q.bytes);
     if (credits_) return true;  // the sender had credits for it
-    if (!buffer_.lossless(packet.priority) && !has_lossy_room(out, packet.priority, frame)) [[unlikely]] {
+    if (!buffer_.lossless(priority) && !has_lossy_room(out, priority, frame)) [[unlikely]] {
         if (!config_.trimming || packet.payload_bytes == 0) {
             drop(packet, extras_[out].drops_full);
             return false;
@@ -286,18 +296,18 @@ HOT_INLINE bool Switch::admit(Packet& packet, ByteCount frame, PortIndex in, Por
         frame = frame_bytes(ports_[out].egress.bytes_of(packet));
     }
     if (!counts_buffer_) return true;
-    if (config_.pfc.watchdog != SimTime::max() && ((extras_[out].draining >> packet.priority) & 1) != 0) [[unlikely]] {
+    if (config_.pfc.watchdog != SimTime::max() && ((extras_[out].draining >> priority) & 1) != 0) [[unlikely]] {
         drop(packet, extras_[out].drops_watchdog);
         return false;
     }
-    switch (buffer_.admit(in, dense_[packet.priority], buffer_.cells(frame))) {
+    switch (buffer_.admit(in, dense_[priority], buffer_.cells(frame))) {
         case Admission::Accept:
             return true;
         case Admission::AcceptAndPause:
             if (extras_[in].control.out != nullptr) {
                 ++extras_[in].pauses_sent;
-                extras_[in].pausing |= static_cast<uint16_t>(1U << packet.priority);
-                send_pause(in, packet.priority, config_.pfc.quanta, now);
+                extras_[in].pausing |= static_cast<uint16_t>(1U << priority);
+                send_pause(in, priority, config_.pfc.quanta, now);
             }
             return true;
         case Admission::DropFull:
@@ -317,7 +327,7 @@ HOT_INLINE PortIndex Switch::receive(Packet& packet, uint32_t bytes, PortIndex p
     in.rx_bytes += bytes;
     ++received_;
     if (credits_) [[unlikely]]
-        extras_[port].credits->arrived(packet.priority, bytes);
+        extras_[port].credits->arrived(ingress_vl(port, packet), bytes);
     const PortIndex out = route(packet, in, now);
     const bool routed = out != kNoPort && ports_[out].egress.wired();
     if (routed && packet.ttl != 0) [[likely]]
@@ -327,7 +337,7 @@ HOT_INLINE PortIndex Switch::receive(Packet& packet, uint32_t bytes, PortIndex p
 }
 
 [[gnu::cold]] void Switch::refuse(Packet& packet, uint32_t bytes, PortIndex port, bool routed, SimTime now) {
-    if (credits_) give_credits(port, packet.priority, bytes, now);
+    if (credits_) give_credits(port, ingress_vl(port, packet), bytes, now);
     drop(packet, routed ? extras_[port].drops_ttl : extras_[port].drops_no_route);
 }
 
@@ -394,7 +404,15 @@ HOT_INLINE uint32_t Switch::choose_priority(PortIndex index) {
     if (const uint32_t strict = sendable & config_.scheduler.strict; strict != 0) [[likely]]
         return static_cast<uint32_t>(std::bit_width(strict) - 1);
     if (std::has_single_bit(sendable)) return static_cast<uint32_t>(std::countr_zero(sendable));
+    if (!arbiters_.empty()) return choose_by_vl_arbitration(index, sendable);
     return choose_by_round_robin(index, sendable);
+}
+
+uint32_t Switch::choose_by_vl_arbitration(PortIndex index, uint32_t sendable) {
+    const auto bytes_of = [&](uint32_t vl) {
+        return ports_[index].egress.bytes_of(queue_of(index, vl).packets.front());
+    };
+    return arbiters_[index].choose(*config_.vl_arbitration, sendable, bytes_of);
 }
 
 uint32_t Switch::choose_by_round_robin(PortIndex index, uint32_t sendable) {
@@ -433,6 +451,8 @@ HOT_INLINE void Switch::on_transmit(PortIndex index, SimTime now, LocalQueue& qu
     --queued_;
     SIM_CHECK(q.bytes >= 0 && buffered_ >= 0, q.bytes, buffered_);
     if (q.packets.second_time() == SimTime::max()) port.egress.backlog &= static_cast<uint16_t>(~(1U << priority));
+    if (measures_delays_) [[unlikely]]
+        delays_[index * kPriorities + priority].add(now - queued_since(packet));
     if (counts_buffer_ || credits_) release_ingress(packet, frame, now);
     if (!config_.ecn.at_enqueue && q.bytes > q.mark_above) mark_if_congested(index, packet, q.bytes);
     q.packets.prefetch_third();
@@ -440,7 +460,7 @@ HOT_INLINE void Switch::on_transmit(PortIndex index, SimTime now, LocalQueue& qu
     q.packets.pop(activity().chunks());
     if (credits_ && ((port.egress.backlog >> priority) & 1) != 0 &&
         !has_credits(index, priority, port.egress.bytes_of(q.packets.front()))) [[unlikely]]
-        block(index, priority);
+        block(index, priority, now);
     if (port.egress.sendable() != 0)
         schedule_transmit(index, port.egress.busy_until, queue);
     else

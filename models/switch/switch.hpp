@@ -12,6 +12,9 @@
 
 #include "models/link/credits.hpp"
 #include "models/link/ports.hpp"
+#include "models/link/service_map.hpp"
+#include "models/link/vl_arbiter.hpp"
+#include "models/pfc/pause_storm.hpp"
 #include "models/switch/forwarding_table.hpp"
 #include "models/switch/shared_buffer.hpp"
 #include "models/switch/switch_config.hpp"
@@ -24,6 +27,7 @@
 #include "sim/local_queue.hpp"
 #include "sim/node.hpp"
 #include "sim/rng.hpp"
+#include "sim/stats/time_histogram.hpp"
 #include "sim/units.hpp"
 
 namespace simverbs::fabric {
@@ -49,6 +53,12 @@ class alignas(64) Switch final : public sim::Node {
     /// Marking thresholds and share of the buffer of one port, where they depend on its speed.
     void set_red(PortIndex port, const ecn::RedParams& red);
     void set_alpha(PortIndex port, double alpha) { buffer_.set_alpha(port, alpha); }
+    /// InfiniBand: the SL2VL table of the peer of `port`, which says on which VL its packets come.
+    void set_peer_classes(PortIndex port, const link::ServiceMap& classes) { extras_[port].peer_classes = classes; }
+    /// A fault: `port` pauses its peer, whatever the buffer says. After attach_port, before the start.
+    void add_pause_storm(PortIndex port, const pfc::PauseStorm& storm);
+    /// Pauses that faults have made `port` send for `priority`.
+    [[nodiscard]] uint64_t storm_frames(PortIndex port, uint32_t priority) const noexcept;
     [[nodiscard]] ForwardingTable& table() noexcept { return table_; }
     [[nodiscard]] const SwitchConfig& config() const noexcept { return config_; }
 
@@ -61,14 +71,21 @@ class alignas(64) Switch final : public sim::Node {
     [[nodiscard]] sim::ByteCount queue_bytes(PortIndex port, uint32_t priority) const;
     [[nodiscard]] sim::ByteCount buffered_bytes() const noexcept { return buffered_; }
     [[nodiscard]] const SharedBuffer& buffer() const noexcept { return buffer_; }
+    /// How long the packets that have left by (port, priority) waited for it; nullptr if that is not measured.
+    [[nodiscard]] const sim::TimeHistogram* delays(PortIndex port, uint32_t priority) const noexcept {
+        return delays_.empty() ? nullptr : &delays_[port * kPriorities + priority];
+    }
+    /// Bytes in the headroom of (ingress port, priority) now, and the most that it has wanted.
+    [[nodiscard]] sim::ByteCount headroom_bytes(PortIndex port, uint32_t priority) const noexcept;
+    [[nodiscard]] sim::ByteCount max_headroom_bytes(PortIndex port, uint32_t priority) const noexcept;
     /// Packets inside the switch now.
     [[nodiscard]] uint64_t packets_inside() const noexcept { return queued_ + storing_; }
     /// Priorities of an egress that have packets and are paused or out of credits.
     [[nodiscard]] uint32_t stopped_priorities(PortIndex port) const noexcept {
         return uint32_t{ports_[port].egress.backlog} & ports_[port].egress.blocked;
     }
-    /// Ports by which the packets of a queue came in, one bit each (ports beyond 63 share the last).
-    [[nodiscard]] uint64_t ingresses_of(PortIndex port, uint32_t priority) const;
+    /// Does a queue hold packets that came in by port `in` in class `in_priority` (InfiniBand: on that VL)?
+    [[nodiscard]] bool holds_from(PortIndex port, uint32_t priority, PortIndex in, uint32_t in_priority) const;
     /// Bytes that the switch takes.
     [[nodiscard]] size_t memory() const noexcept;
     /// Priorities for which this switch keeps the peer of `port` paused.
@@ -96,12 +113,12 @@ class alignas(64) Switch final : public sim::Node {
         sim::SimTime stored_at = sim::SimTime::max();
         PortIndex storing_for = kNoPort;
     };
-    /// PFC by priority; a port gets it with its first pause.
+    /// By priority; a port gets it with its first pause (InfiniBand: its first wait for credits).
     struct PauseTimes {
         std::array<uint8_t, pfc::kPriorities> timers_set{};  ///< bit k: a ControlTimerKind k is pending
         std::array<sim::SimTime, pfc::kPriorities> paused_until{};
         std::array<sim::SimTime, pfc::kPriorities> renew_at{};
-        std::array<sim::SimTime, pfc::kPriorities> paused_since{};
+        std::array<sim::SimTime, kPriorities> paused_since{};  ///< InfiniBand: without credits
     };
     /// Deficit round robin.
     struct RoundRobin {
@@ -124,8 +141,9 @@ class alignas(64) Switch final : public sim::Node {
         std::unique_ptr<PauseTimes> pauses;
         std::unique_ptr<RoundRobin> round_robin;
         std::unique_ptr<link::Credits> credits;  ///< InfiniBand
+        link::ServiceMap peer_classes = link::kOwnClasses;
     };
-    enum class ControlTimerKind : uint8_t { PauseExpiry, PauseRenewal, Watchdog };
+    enum class ControlTimerKind : uint8_t { PauseExpiry, PauseRenewal, Watchdog, Storm };
     struct ControlTimer {
         PortIndex port;
         uint8_t priority;
@@ -171,6 +189,7 @@ class alignas(64) Switch final : public sim::Node {
     void set_marking(PortIndex port);
     void write_telemetry(PortIndex index, wire::Packet& packet, sim::SimTime now);
     [[nodiscard]] uint32_t choose_priority(PortIndex index);
+    [[nodiscard]] uint32_t choose_by_vl_arbitration(PortIndex index, uint32_t sendable);
     [[nodiscard]] uint32_t choose_by_round_robin(PortIndex index, uint32_t sendable);
     void drop(wire::Packet& packet, uint64_t& counter);
     [[nodiscard]] sim::SimTime ingress_event(const Port& port) const noexcept;
@@ -189,12 +208,17 @@ class alignas(64) Switch final : public sim::Node {
         if (!times) times = std::make_unique<PauseTimes>();
         return *times;
     }
-    void block(PortIndex index, uint32_t priority);
+    void on_storm_timer(const ControlTimer& timer, sim::SimTime now);
+    void block(PortIndex index, uint32_t priority, sim::SimTime now);
     void unblock(PortIndex index, uint32_t priority, sim::SimTime now, sim::LocalQueue& queue);
     void send_pause(PortIndex index, uint32_t priority, uint32_t quanta, sim::SimTime now);
     void send_control(PortIndex index, const link::FlowControlFrame& frame, sim::SimTime now);
     void drain_paused(PortIndex index, uint32_t priority, sim::SimTime now);
     void release_ingress(const wire::Packet& queued, sim::ByteCount frame, sim::SimTime now);
+    /// The VL on which a packet came in.
+    [[nodiscard]] uint32_t ingress_vl(PortIndex in, const wire::Packet& packet) const noexcept {
+        return extras_[in].peer_classes[packet.priority];
+    }
     [[nodiscard]] bool has_credits(PortIndex index, uint32_t vl, uint32_t bytes) const noexcept {
         return extras_[index].credits->may_send(vl, bytes);
     }
@@ -202,6 +226,8 @@ class alignas(64) Switch final : public sim::Node {
     void give_back_credits_of_lost(PortIndex index, const wire::Packet& lost, sim::SimTime now);
 
     void check_conservation() const;
+    /// The priority (InfiniBand: VL) by which this switch serves a packet.
+    [[nodiscard]] uint32_t class_of(const wire::Packet& packet) const noexcept { return class_of_[packet.priority]; }
     /// The queue of a port and a priority in use.
     [[nodiscard]] Queue& queue_of(PortIndex port, uint32_t priority) noexcept {
         return queues_[port * priorities_in_use_ + dense_[priority]];
@@ -213,6 +239,9 @@ class alignas(64) Switch final : public sim::Node {
     [[nodiscard]] sim::ByteCount frame_bytes(uint32_t wire_bytes) const noexcept { return wire_bytes - gap_bytes_; }
     [[nodiscard]] static PortIndex ingress_of(const wire::Packet& queued) noexcept {
         return static_cast<PortIndex>(queued.arrival.in_ps() & ((1 << kIngressBits) - 1));
+    }
+    [[nodiscard]] static sim::SimTime queued_since(const wire::Packet& queued) noexcept {
+        return sim::SimTime::ps(queued.arrival.in_ps() >> kIngressBits);
     }
 
     // The first lines serve every packet.
@@ -231,7 +260,9 @@ class alignas(64) Switch final : public sim::Node {
     bool counts_buffer_ = false;              ///< somebody asks who holds how much of the buffer
     bool has_control_ = false;                ///< some port has flow control
     bool credits_ = false;                    ///< and it is InfiniBand's
+    bool measures_delays_ = false;
     std::array<uint8_t, kPriorities> dense_;  ///< by priority: its place in queues_, or kUnused
+    link::ServiceMap class_of_;               ///< by service: its priority
     sim::ByteCount buffered_ = 0;
     uint64_t received_ = 0;
     uint64_t sent_ = 0;
@@ -242,6 +273,13 @@ class alignas(64) Switch final : public sim::Node {
     SwitchConfig config_;
     wire::PacketPool* pool_;
     sim::EventList<ControlTimer> control_timers_;
+    struct StormAt {
+        PortIndex port;
+        pfc::PauseStorm storm;
+    };
+    std::vector<StormAt> storms_;
+    std::vector<sim::TimeHistogram> delays_;  ///< by port, then priority; empty: not measured
+    std::vector<link::VlArbiter> arbiters_;   ///< by port; empty: config_.scheduler decides
     struct FlowletEntry {
         sim::SimTime last;
         uint32_t salt = 0;

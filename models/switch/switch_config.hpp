@@ -4,9 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "models/ecn/red_marking.hpp"
+#include "models/link/service_map.hpp"
+#include "models/link/vl_arbiter.hpp"
 #include "models/pfc/pfc.hpp"
 #include "models/switch/shared_buffer.hpp"
 #include "sim/sim_time.hpp"
@@ -28,7 +31,8 @@ enum class LoadBalancing : uint8_t {
 struct EcnConfig {
     uint16_t priorities = 0;  ///< bit p: packets of priority p are marked
     ecn::RedParams red;
-    bool at_enqueue = false;  ///< else when a packet begins to leave
+    bool at_enqueue = false;   ///< else when a packet begins to leave
+    uint32_t least_bytes = 0;  ///< shorter packets are not marked
 };
 
 /// Strict priorities go first, the highest ahead; the others share what is left by deficit round robin (Shreedhar and
@@ -60,13 +64,17 @@ struct SwitchConfig {
     EcnConfig ecn;
     SchedulerConfig scheduler;
     LoadBalancing balancing = LoadBalancing::Ecmp;
+    /// Priority (InfiniBand: VL) of each service. Everything else here speaks of priorities.
+    link::ServiceMap classes = link::kOwnClasses;
     /// Bit p: packets of priority p may occur. The fewer, the more packets can leave at once (Switch).
     uint16_t priorities = 0xFFFF;
     sim::SimTime flowlet_gap = sim::SimTime::us(50);
-    bool telemetry = false;  ///< writes INT into packets that carry a record, acknowledgements excepted
-    bool trimming = false;   ///< a lossy packet that finds no room loses its payload instead of its life
+    bool measures_delays = false;  ///< how long packets wait in queues
+    bool telemetry = false;        ///< writes INT into packets that carry a record, acknowledgements excepted
+    bool trimming = false;         ///< a lossy packet that finds no room loses its payload instead of its life
     /// InfiniBand: bytes of each (ingress port, VL), which credits hand out; 0: as much as anybody wants.
     sim::ByteCount vl_buffer = 0;
+    std::optional<link::VlArbitration> vl_arbitration;  ///< InfiniBand: instead of `scheduler` (VL 15 stays strict)
     uint64_t seed = 1;
 };
 

@@ -1,7 +1,9 @@
 // What a switch tells about itself between windows.
 #include <algorithm>
+#include <bit>
 
 #include "models/switch/switch.hpp"
+#include "sim/engine.hpp"
 
 namespace simverbs::fabric {
 
@@ -35,7 +37,16 @@ PortCounters Switch::counters(PortIndex port) const {
     c.pauses_received = e.pauses_received;
     c.watchdog_events = e.watchdog_events;
     c.paused_time = e.paused_time;
+    for (uint32_t rest = p.egress.blocked; rest != 0; rest &= rest - 1)
+        c.paused_time += engine().frontier() - e.pauses->paused_since[static_cast<size_t>(std::countr_zero(rest))];
     return c;
+}
+
+uint64_t Switch::storm_frames(PortIndex port, uint32_t priority) const noexcept {
+    uint64_t frames = 0;
+    for (const StormAt& s : storms_)
+        if (s.port == port && s.storm.priority() == priority) frames += s.storm.frames();
+    return frames;
 }
 
 ByteCount Switch::queue_bytes(PortIndex port, uint32_t priority) const {
@@ -43,12 +54,22 @@ ByteCount Switch::queue_bytes(PortIndex port, uint32_t priority) const {
     return q != nullptr ? q->bytes : 0;
 }
 
-uint64_t Switch::ingresses_of(PortIndex port, uint32_t priority) const {
+bool Switch::holds_from(PortIndex port, uint32_t priority, PortIndex in, uint32_t in_priority) const {
     const Queue* q = find_queue(port, priority);
-    if (q == nullptr) return 0;
-    uint64_t ports = 0;
-    q->packets.for_each([&](const Packet& p) { ports |= uint64_t{1} << std::min(ingress_of(p), 63U); });
-    return ports;
+    bool found = false;
+    if (q == nullptr) return found;
+    q->packets.for_each([&](const Packet& p) {
+        found = found || (ingress_of(p) == in && (credits_ ? ingress_vl(in, p) : priority) == in_priority);
+    });
+    return found;
+}
+
+ByteCount Switch::headroom_bytes(PortIndex port, uint32_t priority) const noexcept {
+    return dense_[priority] == kUnused ? 0 : buffer_.headroom(port, dense_[priority]);
+}
+
+ByteCount Switch::max_headroom_bytes(PortIndex port, uint32_t priority) const noexcept {
+    return dense_[priority] == kUnused ? 0 : buffer_.max_headroom_wanted(port, dense_[priority]);
 }
 
 size_t Switch::memory() const noexcept {

@@ -5,6 +5,7 @@
 #include "models/switch/switch.hpp"
 #include "sim/activity.hpp"
 #include "sim/check.hpp"
+#include "sim/engine.hpp"
 
 namespace simverbs::fabric {
 
@@ -79,8 +80,7 @@ void Switch::on_pause(PortIndex index, const link::FlowControlFrame& frame, Loca
         set_control_timer({index, static_cast<uint8_t>(priority), ControlTimerKind::PauseExpiry},
                           pauses(index).paused_until[priority]);
         if ((ports_[index].egress.blocked >> priority) & 1) continue;
-        pauses(index).paused_since[priority] = now;
-        block(index, priority);
+        block(index, priority, now);
         if (config_.pfc.watchdog != SimTime::max())
             set_control_timer({index, static_cast<uint8_t>(priority), ControlTimerKind::Watchdog},
                               now + config_.pfc.watchdog);
@@ -123,10 +123,39 @@ void Switch::on_control_timer(const ControlTimer& timer, SimTime now, LocalQueue
             extras.draining |= static_cast<uint16_t>(bit);
             drain_paused(timer.port, timer.priority, now);
             return;
+        case ControlTimerKind::Storm:
+            return on_storm_timer(timer, now);
     }
 }
 
-void Switch::block(PortIndex index, uint32_t priority) {
+void Switch::add_pause_storm(PortIndex port, const pfc::PauseStorm& storm) {
+    SIM_CHECK(extras_[port].control.out != nullptr && !credits_, config_.path, port);
+    const ControlTimer timer{port, static_cast<uint8_t>(storm.priority()), ControlTimerKind::Storm};
+    storms_.push_back({port, storm});
+    pauses(port).timers_set[timer.priority] |= static_cast<uint8_t>(1U << static_cast<uint8_t>(timer.kind));
+    // Two storms of one port and priority share a source; their timers differ in time or do the same.
+    control_timers_.push(EventKey{storm.next(), EventPhase::Timer, timer_source(port, timer.priority, 3)}, timer);
+    engine().wake(id(), storm.next());
+}
+
+void Switch::on_storm_timer(const ControlTimer& timer, SimTime now) {
+    SimTime next = SimTime::max();
+    for (StormAt& s : storms_) {
+        if (s.port != timer.port || s.storm.priority() != timer.priority) continue;
+        if (const auto quanta = s.storm.take(now, extras_[s.port].rate)) {
+            extras_[s.port].pauses_sent += *quanta != 0 ? 1 : 0;
+            send_control(
+                s.port,
+                {.priorities = static_cast<uint16_t>(1U << timer.priority), .quanta = static_cast<uint16_t>(*quanta)},
+                now);
+        }
+        next = std::min(next, s.storm.next());
+    }
+    if (next != SimTime::max()) set_control_timer(timer, next);
+}
+
+void Switch::block(PortIndex index, uint32_t priority, SimTime now) {
+    pauses(index).paused_since[priority] = now;
     ports_[index].egress.blocked |= static_cast<uint16_t>(1U << priority);
 }
 
@@ -135,15 +164,17 @@ void Switch::unblock(PortIndex index, uint32_t priority, SimTime now, LocalQueue
     if (((out.blocked >> priority) & 1) == 0) return;
     const uint32_t before = out.sendable();
     out.blocked &= static_cast<uint16_t>(~(1U << priority));
-    if (!credits_) {
-        extras_[index].paused_time += now - pauses(index).paused_since[priority];
-        extras_[index].draining &= static_cast<uint16_t>(~(1U << priority));
-    }
+    extras_[index].paused_time += now - pauses(index).paused_since[priority];
+    extras_[index].draining &= static_cast<uint16_t>(~(1U << priority));
     if (before == 0 && out.sendable() != 0) schedule_transmit(index, std::max(now, out.busy_until), queue);
 }
 
 /// Asks the peer of `index` to pause a priority, or (0 quanta) to go on; renews the pause at half time.
 void Switch::send_pause(PortIndex index, uint32_t priority, uint32_t quanta, SimTime now) {
+    const auto drowns = [&](const StormAt& s) {
+        return s.port == index && s.storm.priority() == priority && s.storm.rages(now);
+    };
+    if (quanta == 0 && std::ranges::any_of(storms_, drowns)) return;
     send_control(index, {.priorities = static_cast<uint16_t>(1U << priority), .quanta = static_cast<uint16_t>(quanta)},
                  now);
     if (quanta == 0) return;
@@ -181,11 +212,12 @@ void Switch::drain_paused(PortIndex index, uint32_t priority, SimTime now) {
 /// A queued packet leaves the buffer: its ingress has room again.
 void Switch::release_ingress(const Packet& queued, ByteCount frame, SimTime now) {
     const PortIndex in = ingress_of(queued);
-    if (credits_) return give_credits(in, queued.priority, static_cast<uint32_t>(frame), now);
-    if (!buffer_.release(in, dense_[queued.priority], buffer_.cells(frame))) return;
+    if (credits_) return give_credits(in, ingress_vl(in, queued), static_cast<uint32_t>(frame), now);
+    const uint32_t priority = class_of(queued);
+    if (!buffer_.release(in, dense_[priority], buffer_.cells(frame))) return;
     if (extras_[in].control.out == nullptr) return;
-    extras_[in].pausing &= static_cast<uint16_t>(~(1U << queued.priority));
-    send_pause(in, queued.priority, 0, now);
+    extras_[in].pausing &= static_cast<uint16_t>(~(1U << priority));
+    send_pause(in, priority, 0, now);
 }
 
 void Switch::give_credits(PortIndex index, uint32_t vl, uint32_t bytes, SimTime now) {
@@ -198,8 +230,9 @@ void Switch::give_credits(PortIndex index, uint32_t vl, uint32_t bytes, SimTime 
 /// What a link loses takes no buffer. IBA: the sender's next flow control packet says how much it has sent (FCTBS).
 void Switch::give_back_credits_of_lost(PortIndex index, const Packet& lost, SimTime now) {
     const uint32_t bytes = ports_[index].ingress.bytes_of(lost);
-    extras_[index].credits->arrived(lost.priority, bytes);
-    give_credits(index, lost.priority, bytes, now);
+    const uint32_t vl = ingress_vl(index, lost);
+    extras_[index].credits->arrived(vl, bytes);
+    give_credits(index, vl, bytes, now);
 }
 
 }  // namespace simverbs::fabric

@@ -40,7 +40,7 @@ struct Packet {
     sim::SimTime arrival = sim::SimTime::max();
     uint32_t dest : 18 = 0;      ///< LeafId of the destination port
     uint32_t framing : 2 = 0;    ///< Framing: headers in front of the BTH
-    uint32_t priority : 4 = 0;   ///< 802.1p priority or SL
+    uint32_t priority : 4 = 0;   ///< service: SL; 802.1p priority, or a number for its DSCP (link/service_map.hpp)
     uint32_t ttl : 8 = 0;        ///< hops left
     uint32_t dest_qp : 24 = 0;   ///< BTH DestQP
     uint32_t opcode : 8 = 0;     ///< BTH opcode (CNP: 0x81)

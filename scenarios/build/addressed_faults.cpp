@@ -89,7 +89,44 @@ sim::SimTime end_of_flaps(const AddressedFaultSpec& fault) {
     return sim::SimTime::ps(end);
 }
 
+link::FaultKind link_kind(FaultKind kind) {
+    switch (kind) {
+        case FaultKind::Drop:
+            return link::FaultKind::Drop;
+        case FaultKind::Corrupt:
+            return link::FaultKind::Corrupt;
+        case FaultKind::Duplicate:
+            return link::FaultKind::Duplicate;
+        case FaultKind::Delay:
+            return link::FaultKind::Delay;
+        case FaultKind::Reorder:
+            return link::FaultKind::Reorder;
+        case FaultKind::Down:
+            return link::FaultKind::Down;
+    }
+    return link::FaultKind::Drop;
+}
+
 }  // namespace
+
+link::LinkFault link_fault(const FaultSpec& fault) {
+    link::LinkFault to;
+    to.kind = link_kind(fault.kind);
+    to.every = static_cast<uint64_t>(fault.every.value_or(0));
+    to.probability = fault.probability.value_or(0.0);
+    to.by = fault.by;
+    to.behind = static_cast<uint32_t>(std::max(fault.behind, 1));
+    to.from = fault.from;
+    to.until = fault.until;
+    to.path = fault.path;
+    return to;
+}
+
+FaultWays ways_of(FaultDirection direction, bool is_turned) noexcept {
+    const bool from_named = direction != FaultDirection::BToA;
+    const bool to_named = direction != FaultDirection::AToB;
+    return is_turned ? FaultWays{to_named, from_named} : FaultWays{from_named, to_named};
+}
 
 link::LinkFault link_fault(const AddressedFaultSpec& fault) {
     link::LinkFault to;

@@ -7,11 +7,19 @@
 
 namespace simverbs::scenarios {
 
+/// The directions of a link that a fault looks at.
+struct FaultWays {
+    bool a_to_b = false;
+    bool b_to_a = false;
+};
+/// `is_turned`: the end that the fault names first, its `a`, is the link's b.
+[[nodiscard]] FaultWays ways_of(FaultDirection direction, bool is_turned) noexcept;
+
 /// What the fault does to one direction of a link; its path is the fault's name. A link of something that is killed is
-/// down from then on. Of all kinds but PauseStorm, and without a trigger by flow.
+/// down from then on. Of all kinds but PauseStorm; a match by flow is the caller's to add.
 [[nodiscard]] link::LinkFault link_fault(const AddressedFaultSpec& fault);
 
-/// What a link's own fault does to one direction of it.
+/// The same of a fault that stands at a link; its path is where it stands.
 [[nodiscard]] link::LinkFault link_fault(const FaultSpec& fault);
 
 }  // namespace simverbs::scenarios

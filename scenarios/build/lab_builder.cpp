@@ -198,8 +198,9 @@ class Builder {
             built_.fabric.nics[nic_index(end)].ports[static_cast<size_t>(end.port) - 1].rate = to.params.rate;
         }
         for (const FaultSpec& fault : link.faults) {
-            if (fault.direction != FaultDirection::BToA) to.faults_a_to_b.push_back(link_fault(fault));
-            if (fault.direction != FaultDirection::AToB) to.faults_b_to_a.push_back(link_fault(fault));
+            const FaultWays ways = ways_of(fault.direction, false);
+            if (ways.a_to_b) to.faults_a_to_b.push_back(link_fault(fault));
+            if (ways.b_to_a) to.faults_b_to_a.push_back(link_fault(fault));
         }
         built_.fabric.links.push_back(std::move(to));
     }

@@ -59,6 +59,7 @@ bool needs_series(const MetricExpression& expression, const MetricRule& rule) no
     switch (rule.need) {
         case SampleNeed::Nothing:
         case SampleNeed::Delivered:
+        case SampleNeed::Delays:
             return false;
         case SampleNeed::PortCounts:
             return expression.within.has_value();

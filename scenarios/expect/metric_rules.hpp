@@ -10,12 +10,13 @@ namespace simverbs::scenarios::expect {
 
 /// What must be sampled while a run goes on for a metric that is asked of a part of the run's time.
 enum class SampleNeed : uint8_t {
-    Nothing,      ///< the end of the run, or the flows' own times, say everything
-    PortCounts,   ///< counters at `from` and `until`; within: often
-    Delivered,    ///< payload of flows at `from` and `until`
-    FlowValues,   ///< always, often
-    QueueLength,  ///< often, unless the highest of the whole run is asked
-    BufferLength  ///< as QueueLength
+    Nothing,       ///< the end of the run, or the flows' own times, say everything
+    PortCounts,    ///< counters at `from` and `until`; within: often
+    Delivered,     ///< payload of flows at `from` and `until`
+    FlowValues,    ///< always, often
+    QueueLength,   ///< often, unless the highest of the whole run is asked
+    BufferLength,  ///< as QueueLength
+    Delays,        ///< at `from` and `until`
 };
 
 /// Part of a run's time: [from, until), the run's last instant included if it goes that far.

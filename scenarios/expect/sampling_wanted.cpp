@@ -43,6 +43,7 @@ void add_needs(const MetricExpression& expression, SamplingWanted& wanted) {
             return;
         case SampleNeed::PortCounts:
         case SampleNeed::QueueLength:
+        case SampleNeed::Delays:
             wanted.ports.push_back(expression.selector);
             break;
         case SampleNeed::Delivered:

@@ -14,11 +14,20 @@ namespace simverbs::scenarios {
 enum class AddressedFaultKind { Drop, Corrupt, Duplicate, Delay, Reorder, EcnMark, Down, Flap, PauseStorm, Kill };
 enum class KillTarget { Host, Nic, Switch, Port };
 
+/// Flows of a scenario: all of a workload, or one, by its number there or (without a workload) in the run.
+struct FlowRef {
+    std::string workload;
+    std::optional<int64_t> number;
+    std::string text;
+    std::string path;
+    SourcePosition position;
+};
+
 /// Packets by what stands in their headers; absent members match everything.
 struct PacketMatch {
     std::optional<int64_t> qpn;
     std::optional<int64_t> psn;
-    std::optional<int64_t> flow;       ///< number of the flow in the run
+    std::optional<FlowRef> flow;       ///< data, acknowledgements and CNPs of these
     std::optional<int64_t> iteration;  ///< the i-th packet that matches the rest, from 1 (2: its first retransmission)
     std::string opcode;                ///< "RDMA_WRITE_FIRST"; "": any
 };

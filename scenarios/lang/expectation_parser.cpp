@@ -50,6 +50,11 @@ std::variant<double, QuantityError> as_double(std::variant<T, QuantityError> par
     return static_cast<double>(std::get<T>(parsed));
 }
 
+/// "fct.count" is a number, whatever the unit of FCTs.
+MetricUnit unit_of(const MetricExpression& expression) {
+    return expression.statistic.kind == StatisticKind::Count ? MetricUnit::Count : expression.metric->unit;
+}
+
 std::variant<double, QuantityError> parse_unit(MetricUnit unit, std::string_view text) {
     switch (unit) {
         case MetricUnit::Count:
@@ -223,7 +228,7 @@ std::optional<ExpectationParser::Statement> ExpectationParser::comparison_statem
     if (first.kind == TokenKind::Word && !begins_with_digit(first.text)) {
         auto right = metric_expression();
         if (!right) return std::nullopt;
-        if (right->metric->unit != out.left.metric->unit) {
+        if (unit_of(*right) != unit_of(out.left)) {
             return wrong(first,
                          fmt::format("'{}' and '{}' cannot be compared", out.left.metric->name, right->metric->name),
                          "metrics of the same unit");
@@ -231,7 +236,7 @@ std::optional<ExpectationParser::Statement> ExpectationParser::comparison_statem
         out.right = std::move(*right);
         return out;
     }
-    auto value = value_of(out.left.metric->unit, out.left.metric->name);
+    auto value = value_of(unit_of(out.left), out.left.metric->name);
     if (!value || !tolerance(*value, out.comparison)) return std::nullopt;
     out.right = *value;
     return out;

@@ -81,7 +81,11 @@ constexpr std::array kPacketReorderFields{
 constexpr std::array kPacketMatchFields{
     Field{.key = "qpn", .kind = F::Integer, .help = "Destination QP number.", .least = "0", .most = "0xffffff"},
     Field{.key = "psn", .kind = F::Integer, .help = "Packet sequence number.", .least = "0", .most = "0xffffff"},
-    Field{.key = "flow", .kind = F::Integer, .help = "Number of the flow in the run.", .least = "0"},
+    Field{.key = "flow",
+          .kind = F::Text,
+          .help =
+              "Data, acknowledgements and CNPs of a workload's flows ('incast'), of one of them ('incast[3]'), or of "
+              "a flow by its number in the run."},
     Field{.key = "opcode", .kind = F::Choice, .help = "The BTH's opcode.", .choices = kOpcodes},
     Field{.key = "iteration",
           .kind = F::Integer,

@@ -119,6 +119,8 @@ void read_lab_parts(LabReading& reading, const Section& section) {
     if (const YamlValue* switches = section.node("switches")) {
         read_switches(reading, *switches, section.path("switches"));
     }
+    if (!reading.topology.is_fabric && reading.level == LanguageLevel::Scenario)
+        reading.topology.switch_ = read_template_switch(reading);
     read_wiring(reading, section);
     check_lab(reading);
     reading.nic_template = nullptr;

@@ -44,6 +44,7 @@ struct NicSpec {
     std::vector<RoceVersion> roce_versions;  ///< empty on InfiniBand
     std::optional<int> vlan;                 ///< 802.1Q VLAN id, 1…4094
     int priority = 0;                        ///< 802.1p priority of tagged frames
+    NumberPairs dscp_map;                    ///< DSCP → priority (scenarios only)
     bool ipv6 = false;                       ///< has a global IPv6 address beside the link-local one
     std::map<std::string, ParameterOverride> parameters;
 

@@ -98,20 +98,22 @@ constexpr std::array kSchedulerFields{
 constexpr std::array kVlArbitrationFields{
     Field{.key = "high",
           .kind = Q::Structure,
-          .help = "High-priority table.",
+          .help = "High-priority table: these VLs go first, and share by weight.",
           .shape = "a map from VLs (0 to 14) to weights (0 to 255, in 64 B)",
           .default_note = "empty",
           .forms = kFormValuesMap},
     Field{.key = "low",
           .kind = Q::Structure,
-          .help = "Low-priority table.",
+          .help = "Low-priority table. VLs that neither table names have weight 64 in it.",
           .shape = "a map from VLs (0 to 14) to weights (0 to 255, in 64 B)",
           .default_note = "64 for every VL",
           .forms = kFormValuesMap},
     Field{.key = "limit",
           .kind = Q::Integer,
           .default_text = "255",
-          .help = "Limit of High-Priority: 4 KiB each that may go before a low one gets its turn; 255: no limit.",
+          .help =
+              "Limit of High-Priority: 4 KiB each that may go before a low one gets its turn; 0: one packet; 255: no "
+              "limit.",
           .least = "0",
           .most = "255"},
 };

@@ -4,7 +4,9 @@
 #include <array>
 #include <utility>
 
+#include "scenarios/lang/did_you_mean.hpp"
 #include "scenarios/lang/lab_schemas.hpp"
+#include "scenarios/lang/quantity.hpp"
 #include "scenarios/lang/scenario_reading.hpp"
 #include "scenarios/lang/scenario_schemas.hpp"
 
@@ -37,6 +39,9 @@ struct KillRow {
 };
 constexpr std::array<KillRow, 4> kVictims{
     {{"host", KillTarget::Host}, {"nic", KillTarget::Nic}, {"switch", KillTarget::Switch}, {"port", KillTarget::Port}}};
+
+constexpr std::string_view kExpectedFlow =
+    "a workload's name, one of its flows such as 'incast[3]', or the number of a flow in the run";
 
 std::string quoted_list(const std::vector<std::string_view>& keys) {
     std::string out;
@@ -140,16 +145,59 @@ struct AddressedFaultReader {
 
     void read_match(const Section& section_of_match, const YamlValue& node) {
         PacketMatch match;
-        for (const auto& [key, member] : {std::pair{"qpn", &match.qpn}, std::pair{"psn", &match.psn},
-                                          std::pair{"flow", &match.flow}, std::pair{"iteration", &match.iteration}}) {
+        for (const auto& [key, member] :
+             {std::pair{"qpn", &match.qpn}, std::pair{"psn", &match.psn}, std::pair{"iteration", &match.iteration}}) {
             if (section_of_match.has(key)) *member = section_of_match.integer(key);
         }
+        if (section_of_match.has("flow")) match.flow = read_flow(section_of_match);
         match.opcode = section_of_match.text("opcode");
         if (node.entries.empty()) {
             reading.sink.add(node.position, section_of_match.path(), "matches everything",
                              "at least one of qpn, psn, flow, opcode, iteration");
         }
         out.trigger.match = std::move(match);
+    }
+
+    /// "websearch", "websearch[3]" or "3".
+    [[nodiscard]] std::optional<FlowRef> read_flow(const Section& match) const {
+        FlowRef flow;
+        flow.text = match.text("flow");
+        flow.path = match.path("flow");
+        flow.position = match.position("flow");
+        const std::size_t bracket = flow.text.find('[');
+        const bool is_indexed = bracket != std::string::npos && flow.text.back() == ']';
+        const std::string digits =
+            is_indexed ? flow.text.substr(bracket + 1, flow.text.size() - bracket - 2) : flow.text;
+        const auto parsed = parse_integer(digits);
+        if (const auto* number = std::get_if<int64_t>(&parsed); number != nullptr && *number >= 0)
+            flow.number = *number;
+        if (is_indexed ? !flow.number : !flow.number && !is_name(flow.text)) {
+            wrong(match, "flow", in_quotes(flow.text) + " is not a flow", std::string(kExpectedFlow));
+            return std::nullopt;
+        }
+        if (is_indexed) flow.workload = flow.text.substr(0, bracket);
+        if (!flow.number) flow.workload = flow.text;
+        if (flow.workload.empty() && !is_indexed) return flow;
+        return is_known(match, flow) ? std::optional(std::move(flow)) : std::nullopt;
+    }
+
+    [[nodiscard]] bool is_known(const Section& match, const FlowRef& flow) const {
+        std::vector<std::string_view> names;
+        for (const WorkloadSpec& workload : reading.spec.workloads) {
+            names.push_back(workload.name);
+            if (workload.name != flow.workload) continue;
+            const auto count = static_cast<int64_t>(workload.flows.size());
+            if (workload.kind != "flows" || !flow.number || *flow.number < count || count == 0) return true;
+            wrong(match, "flow", fmt::format("'{}' has no flow {}", flow.workload, *flow.number),
+                  fmt::format("0 to {}", count - 1));
+            return false;
+        }
+        if (reading.workload_names_are_complete) {
+            reading.sink.add(match.position("flow"), match.path("flow"),
+                             fmt::format("there is no workload {}", in_quotes(flow.workload)),
+                             std::string(kExpectedFlow), did_you_mean(flow.workload, names));
+        }
+        return false;
     }
 
     void read_kind(const Section& inner) {

@@ -18,7 +18,9 @@ constexpr sim::ByteCount kDefaultInfiniBandMtu = 4096;
 constexpr sim::ByteCount kLeastEthernetMtu = 336;
 constexpr std::array<sim::ByteCount, 5> kInfiniBandMtus{256, 512, 1024, 2048, 4096};
 
-constexpr std::array<std::string_view, 5> kEthernetOnly{"vlan", "priority", "ipv6", "roce_versions", "mac"};
+constexpr int kMostDscp = 63;
+constexpr int kMostPriority = 7;
+constexpr std::array<std::string_view, 6> kEthernetOnly{"vlan", "priority", "dscp_map", "ipv6", "roce_versions", "mac"};
 
 const KnownProfile* find_profile(const LabOptions& options, std::string_view name) {
     for (const KnownProfile& profile : options.profiles) {
@@ -136,6 +138,11 @@ NicSpec read_nic(const LabReading& reading, const NamedPart& part, std::size_t i
     nic.ipv6 = section.flag("ipv6");
     nic.priority = static_cast<int>(section.integer("priority"));
     if (section.has("vlan")) nic.vlan = static_cast<int>(section.integer("vlan"));
+    if (const YamlValue* map = section.node("dscp_map"); map != nullptr) {
+        const NumberMapRule rule{expected_shape(kNicSchema, "dscp_map"), kMostDscp, 0, kMostPriority};
+        nic.dscp_map = read_number_map(rule, *map, section.path("dscp_map"), reading.sink);
+    }
+    refuse_in_lab(reading, section, {"dscp_map"});
     read_roce_versions(section, nic);
     read_mtu(reading, section, nic);
     check_link_layer(reading, section, nic);

@@ -64,10 +64,16 @@ struct WorkloadReader {
         reading.sink.add(section.position(key), section.path(key), std::move(problem), std::move(expected));
     }
 
+    /// A DSCP instead of a priority.
+    [[nodiscard]] std::optional<int> read_dscp(const Section& where) const {
+        where.refuse_both("priority", "dscp", reading.sink);
+        return where.has("dscp") ? std::optional(static_cast<int>(where.integer("dscp"))) : std::nullopt;
+    }
     void read() {
         out.values = Values(section);
         if (knows("start")) out.start = section.time("start");
         out.priority = static_cast<int>(section.integer("priority"));
+        out.dscp = read_dscp(section);
         if (knows("src")) out.src = read_host_ref(reading, section, "src");
         if (knows("dst")) out.dst = read_host_ref(reading, section, "dst");
         if (out.src && out.dst && out.src->text == out.dst->text) {
@@ -186,8 +192,15 @@ struct WorkloadReader {
             reading.sink.add(dst->position, dst->path, "a host does not send to itself through the network",
                              "another host than 'src'");
         }
-        FlowEntry entry{std::move(*src), std::move(*dst), flow.size("bytes"), flow.time("start"), std::nullopt};
+        FlowEntry entry;
+        entry.src = std::move(*src);
+        entry.dst = std::move(*dst);
+        entry.bytes = flow.size("bytes");
+        entry.start = flow.time("start");
         if (flow.has("priority")) entry.priority = static_cast<int>(flow.integer("priority"));
+        entry.dscp = read_dscp(flow);
+        entry.path = flow.path();
+        entry.position = flow.position("priority");
         out.flows.push_back(std::move(entry));
     }
 };

@@ -16,8 +16,9 @@ namespace simverbs::scenarios {
 namespace {
 
 constexpr int kMostEthernetPriority = 7;
-constexpr std::array<std::string_view, 10> kEthernetSwitchKeys{
-    "alpha", "a_shift", "pfc", "ecn", "dscp_map", "pcp_map", "load_balancing", "flowlet_gap", "trimming", "int"};
+constexpr std::array<std::string_view, 12> kEthernetSwitchKeys{
+    "cell",     "alpha",   "a_shift",        "pfc",         "ecn",      "scheduler",
+    "dscp_map", "pcp_map", "load_balancing", "flowlet_gap", "trimming", "int"};
 constexpr std::array<std::string_view, 5> kInfiniBandSwitchKeys{"vl_buffer", "vl_arbitration", "sl2vl", "fecn",
                                                                 "path_policy"};
 
@@ -35,28 +36,63 @@ std::optional<LinkLayer> common_layer(const LabReading& network) {
     return std::all_of(network.lab.hosts.begin(), network.lab.hosts.end(), see) ? found : std::nullopt;
 }
 
+/// What a workload's packets ask for must exist on the link layer.
+void check_service(const ScenarioReading& reading, bool is_ethernet, int priority, const std::optional<int>& dscp,
+                   const SourcePosition& position, const std::string& path) {
+    if (is_ethernet && priority > kMostEthernetPriority) {
+        reading.sink.add(position, child_path(path, "priority"), fmt::format("Ethernet has no priority {}", priority),
+                         "0 to 7");
+    }
+    if (!is_ethernet && dscp) {
+        reading.sink.add(position, child_path(path, "dscp"), "'dscp' has no meaning on InfiniBand", {},
+                         "give an SL as 'priority'");
+    }
+}
+
+/// Keys of a switch that the link layer does not have.
+void refuse_keys(const ScenarioReading& reading, bool is_ethernet, const YamlValue& node, const std::string& path) {
+    if (node.kind != YamlKind::Map) return;
+    const auto refuse = [&](std::string_view key) {
+        const YamlValue* value = node.find(key);
+        if (value == nullptr) return;
+        reading.sink.add(
+            value->position, child_path(path, key),
+            fmt::format("'{}' has no meaning on {}", key, is_ethernet ? "Ethernet" : "InfiniBand"), {},
+            fmt::format("remove it, or set 'nic.link_layer: {}'", is_ethernet ? "InfiniBand" : "Ethernet"));
+    };
+    if (is_ethernet)
+        std::for_each(kInfiniBandSwitchKeys.begin(), kInfiniBandSwitchKeys.end(), refuse);
+    else
+        std::for_each(kEthernetSwitchKeys.begin(), kEthernetSwitchKeys.end(), refuse);
+}
+
 /// Keys of the switches and priorities that the link layer does not have.
 void check_layer(const ScenarioReading& reading, const Section& scenario) {
     const auto layer = common_layer(reading.network);
     if (!layer) return;
     const bool is_ethernet = *layer == LinkLayer::Ethernet;
-    const YamlValue* node = scenario.node("switch");
-    const auto refuse = [&](std::string_view key) {
-        const YamlValue* value = node->find(key);
-        if (value == nullptr) return;
-        reading.sink.add(
-            value->position, child_path("switch", key),
-            fmt::format("'{}' has no meaning on {}", key, is_ethernet ? "Ethernet" : "InfiniBand"), {},
-            fmt::format("remove it, or set 'nic.link_layer: {}'", is_ethernet ? "InfiniBand" : "Ethernet"));
-    };
-    if (node != nullptr && is_ethernet)
-        std::for_each(kInfiniBandSwitchKeys.begin(), kInfiniBandSwitchKeys.end(), refuse);
-    if (node != nullptr && !is_ethernet) std::for_each(kEthernetSwitchKeys.begin(), kEthernetSwitchKeys.end(), refuse);
-    if (!is_ethernet) return;
+    if (const YamlValue* node = scenario.node("switch")) refuse_keys(reading, is_ethernet, *node, "switch");
+    if (const YamlValue* node = scenario.node("switches")) {
+        for (std::size_t i = 0; i < node->items.size(); ++i)
+            refuse_keys(reading, is_ethernet, *node->items[i], item_path("switches", i));
+        for (const YamlEntry& entry : node->entries)
+            refuse_keys(reading, is_ethernet, *entry.value, child_path("switches", entry.key));
+    }
     for (const WorkloadSpec& workload : reading.spec.workloads) {
-        if (workload.priority <= kMostEthernetPriority) continue;
-        reading.sink.add(workload.values.find("priority")->position, child_path(workload.path, "priority"),
-                         fmt::format("Ethernet has no priority {}", workload.priority), "0 to 7");
+        const CheckedValue* priority = workload.values.find("priority");
+        const SourcePosition& position = priority != nullptr ? priority->position : workload.position;
+        check_service(reading, is_ethernet, workload.priority, workload.dscp, position, workload.path);
+        for (const FlowEntry& f : workload.flows)
+            check_service(reading, is_ethernet, f.priority.value_or(0), f.dscp, f.position, f.path);
+    }
+}
+
+/// A subnet manager has one policy, which `switch` tells; that of a switch among `switches` would have no effect.
+void check_path_policy(const ScenarioReading& reading) {
+    for (const SwitchSpec& s : reading.network.lab.switches) {
+        if (s.queueing.path_policy == reading.network.topology.switch_.queueing.path_policy) continue;
+        reading.sink.add(s.position, child_path(s.path, "path_policy"), "a subnet has one path policy for all switches",
+                         "it in the section 'switch'");
     }
 }
 
@@ -75,6 +111,7 @@ void read_scenario(const Section& section, const ScenarioOptions& options, Scena
     read_outputs(reading, section);
     read_run(reading, section);
     check_layer(reading, section);
+    check_path_policy(reading);
     spec.lab = std::move(network.lab);
     spec.topology = std::move(network.topology);
 }

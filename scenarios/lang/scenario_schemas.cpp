@@ -107,7 +107,7 @@ constexpr std::array kTransportFields{
     Field{.key = "retry_cnt",
           .kind = C::Integer,
           .default_text = "7",
-          .help = "Timeouts without progress until a flow ends in an error; 7: never.",
+          .help = "Timeouts in a row without progress after which a flow ends in an error.",
           .least = "0",
           .most = "7"},
     Field{.key = "window",

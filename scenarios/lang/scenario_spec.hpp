@@ -25,7 +25,7 @@ struct TransportSpec {
     LossRecovery loss_recovery = LossRecovery::GoBackN;
     int ack_every = 1;  ///< packets
     sim::SimTime retransmission_timeout;
-    int retry_cnt = 7;  ///< 7: without end
+    int retry_cnt = 7;
     WindowKind window = WindowKind::None;
     sim::ByteCount window_bytes = 0;  ///< of WindowKind::Fixed
 };

@@ -23,6 +23,12 @@ constexpr Field kPriorityField{.key = "priority",
                                .help = "802.1p priority or SL of its packets.",
                                .least = "0",
                                .most = "15"};
+constexpr Field kDscpField{.key = "dscp",
+                           .kind = W::Integer,
+                           .help = "DSCP of its packets, instead of a priority (Ethernet).",
+                           .least = "0",
+                           .most = "63",
+                           .default_note = "8 x priority"};
 constexpr Field kHostsField{.key = "hosts",
                             .kind = W::Structure,
                             .help = "Who takes part.",
@@ -63,6 +69,12 @@ constexpr std::array kFlowEntryFields{
           .least = "0",
           .most = "15",
           .default_note = "the workload's"},
+    Field{.key = "dscp",
+          .kind = W::Integer,
+          .help = "DSCP of its packets, instead of a priority (Ethernet).",
+          .least = "0",
+          .most = "63",
+          .default_note = "the workload's"},
 };
 
 constexpr std::array kFlowsFields{
@@ -70,6 +82,7 @@ constexpr std::array kFlowsFields{
     kKindOfWorkload,
     kStartField,
     kPriorityField,
+    kDscpField,
     Field{.key = "flows",
           .kind = W::Structure,
           .help = "The flows, in the order of their numbers.",
@@ -83,6 +96,7 @@ constexpr std::array kPerftestFields{
     kKindOfWorkload,
     kStartField,
     kPriorityField,
+    kDscpField,
     host_field("src", "The client."),
     host_field("dst", "The server."),
     Field{.key = "test",
@@ -117,6 +131,7 @@ constexpr std::array kIncastFields{
     kKindOfWorkload,
     kStartField,
     kPriorityField,
+    kDscpField,
     Field{.key = "senders",
           .kind = W::Structure,
           .help = "Who sends: a number means the first hosts other than the receiver.",
@@ -130,18 +145,30 @@ constexpr std::array kIncastFields{
     kJitterField,
 };
 constexpr std::array kPermutationFields{
-    kNameField,   kKindOfWorkload, kStartField, kPriorityField, kHostsField, bytes_field("What each host sends."),
+    kNameField,
+    kKindOfWorkload,
+    kStartField,
+    kPriorityField,
+    kDscpField,
+    kHostsField,
+    bytes_field("What each host sends."),
     kJitterField,
 };
-constexpr std::array kPairsFileFields{kNameField, kKindOfWorkload, kStartField, kPriorityField, kFileField};
+constexpr std::array kPairsFileFields{kNameField, kKindOfWorkload, kStartField, kPriorityField, kDscpField, kFileField};
 constexpr std::array kAllToAllFields{
-    kNameField,     kKindOfWorkload, kStartField,
-    kPriorityField, kHostsField,     bytes_field("What each host sends to each other one."),
+    kNameField,
+    kKindOfWorkload,
+    kStartField,
+    kPriorityField,
+    kDscpField,
+    kHostsField,
+    bytes_field("What each host sends to each other one."),
 };
 constexpr std::array kPoissonFields{
     kNameField,
     kKindOfWorkload,
     kPriorityField,
+    kDscpField,
     kHostsField,
     Field{.key = "cdf",
           .kind = W::Text,
@@ -181,13 +208,14 @@ constexpr Field kSlotsField{.key = "slots",
                             .help = "Chunks in flight on a connection (NCCL_STEPS).",
                             .least = "1",
                             .most = "1024"};
-constexpr std::array kCollectiveFields{kNameField,  kKindOfWorkload,  kStartField,    kPriorityField,
-                                       kRanksField, kCollectiveBytes, kChannelsField, kChunkField,
-                                       kSlotsField, kIterationsField};
+constexpr std::array kCollectiveFields{kNameField,  kKindOfWorkload, kStartField,      kPriorityField,
+                                       kDscpField,  kRanksField,     kCollectiveBytes, kChannelsField,
+                                       kChunkField, kSlotsField,     kIterationsField};
 constexpr std::array kExchangeFields{kNameField,
                                      kKindOfWorkload,
                                      kStartField,
                                      kPriorityField,
+                                     kDscpField,
                                      kRanksField,
                                      kCollectiveBytes,
                                      kChannelsField,

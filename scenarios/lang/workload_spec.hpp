@@ -19,6 +19,9 @@ struct FlowEntry {
     sim::ByteCount bytes = 0;
     sim::SimTime start;  ///< after the workload's start
     std::optional<int> priority;
+    std::optional<int> dscp;  ///< instead of a priority
+    std::string path;
+    SourcePosition position;
 };
 
 struct WorkloadSpec {
@@ -26,6 +29,7 @@ struct WorkloadSpec {
     std::string kind;  ///< "incast"; see workload_kinds()
     sim::SimTime start;
     int priority = 3;
+    std::optional<int> dscp;           ///< instead of `priority`
     Values values;                     ///< the kind's own keys
     HostSet hosts;                     ///< who takes part: `hosts` or `ranks`
     HostSet senders;                   ///< of an incast

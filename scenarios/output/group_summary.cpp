@@ -107,6 +107,24 @@ std::string lossless_drops_warning(const run::RunResult& result) {
     return out;
 }
 
+/// What the PFC watchdogs have seen.
+std::string pause_storms_warning(const run::RunResult& result) {
+    constexpr std::size_t kPortsNamed = 4;
+    uint64_t storms = 0;
+    uint64_t dropped = 0;
+    std::vector<std::string> names;
+    for (const run::PortRecord& port : result.ports) {
+        storms += port.end.pause_storms;
+        dropped += port.end.watchdog_drops;
+        if (port.end.pause_storms > 0) names.push_back(port.name);
+    }
+    if (names.empty()) return {};
+    std::string out = fmt::format("pause storms detected: {} (sending was paused for too long at ", storms);
+    for (std::size_t i = 0; i < std::min(names.size(), kPortsNamed); ++i) out += (i == 0 ? "" : ", ") + names[i];
+    if (names.size() > kPortsNamed) out += fmt::format(" and {} more", names.size() - kPortsNamed);
+    return out + fmt::format("; the watchdog dropped {} packet{})", dropped, dropped == 1 ? "" : "s");
+}
+
 }  // namespace
 
 std::vector<sim::ByteCount> size_bin_ends(const std::string& size_distribution, std::vector<sim::ByteCount> sizes) {
@@ -173,9 +191,7 @@ std::vector<std::string> warnings_of(const expect::ResultIndex& index) {
     const run::RunResult& result = index.result();
     std::vector<std::string> out = result.warnings;
     if (std::string text = lossless_drops_warning(result); !text.empty()) out.push_back(std::move(text));
-    uint64_t storms = 0;
-    for (const run::PortRecord& port : result.ports) storms += port.end.pause_storms;
-    if (storms > 0) out.push_back(fmt::format("pause storms detected: {}", storms));
+    if (std::string text = pause_storms_warning(result); !text.empty()) out.push_back(std::move(text));
     if (result.deadlocks > 0)
         out.push_back(fmt::format("circles of queues that wait for each other: {}", result.deadlocks));
     const bool is_measured = std::any_of(result.flows.begin(), result.flows.end(),

@@ -7,12 +7,25 @@
 
 #include "models/cc/register_algorithms.hpp"
 #include "scenarios/build/known_profiles.hpp"
+#include "scenarios/lang/metric_table.hpp"
 #include "scenarios/lang/quantity.hpp"
 #include "scenarios/run/build_faults.hpp"
+#include "scenarios/run/services.hpp"
 
 namespace simverbs::scenarios::run {
 
 namespace {
+
+/// Does an expectation speak of a metric that costs time to measure?
+bool asks_for(const ScenarioSpec& spec, std::string_view metric) {
+    const auto speaks = [&](const MetricExpression& expression) { return expression.metric->name == metric; };
+    return std::ranges::any_of(spec.expectations, [&](const ExpectationSpec& e) {
+        const auto* claim = std::get_if<MetricExpectation>(&e.statement);
+        if (claim == nullptr) return false;
+        const auto* right = std::get_if<MetricExpression>(&claim->right);
+        return speaks(claim->left) || (right != nullptr && speaks(*right));
+    });
+}
 
 /// Weights of DWRR are in full frames.
 constexpr uint32_t kQuantumFrame = 4096 + 82;
@@ -55,16 +68,25 @@ class FabricConfigurer {
         return sink_.empty() ? cc::make(*info_, given) : nullptr;
     }
 
-    FlowFabricConfig configure(const cc::CongestionControl& algorithm) {
+    FlowFabricConfig configure(const cc::CongestionControl& algorithm, const Services& services) {
         FlowFabricConfig c;
         c.engine.seed = spec_.lab.seed;
         c.engine.threads = static_cast<unsigned>(spec_.run.threads);
         if (spec_.run.window) c.engine.window = *spec_.run.window;
         c.layer = topology_.layer;
         c.cc = &algorithm;
-        for (const SwitchSpec* s : topology_.switches) c.per_switch.push_back(switch_config(*s));
+        for (uint32_t i = 0; i < topology_.switches.size(); ++i) {
+            c.per_switch.push_back(switch_config(*topology_.switches[i]));
+            c.per_switch.back().classes = services.of_switch(i);
+            c.per_switch.back().measures_delays = asks_for(spec_, "queueing_delay");
+        }
+        for (flow::HostIndex h = 0; h < topology_.host_ports.size(); ++h) c.nic_classes.push_back(services.of_host(h));
+        c.vlan = services.are_tagged();
+        if (topology_.switch_template->queueing.path_policy == PathPolicy::UpDown)
+            c.routing = topologies::RoutingPolicy::UpDown;
         set_port_rules(c);
         c.nics.payload_bytes = static_cast<uint32_t>(spec_.transport.payload);
+        c.nics.measures_rtt = asks_for(spec_, "rtt");
         c.nics.ack_every = static_cast<uint32_t>(spec_.transport.ack_every);
         c.nics.retransmission_timeout = spec_.transport.retransmission_timeout;
         c.nics.retry_cnt = static_cast<uint8_t>(spec_.transport.retry_cnt);
@@ -75,6 +97,8 @@ class FabricConfigurer {
         c.nics.window_of_bdp = spec_.transport.window == WindowKind::Bdp;
         c.uniform_base_rtt = spec_.cc.preset == "hpcc-ns3";
         if (!topology_.switches.empty()) c.nics.vl_buffer = queueing(*topology_.switches.front()).vl_buffer;
+        if (c.layer == link::LinkLayer::InfiniBand)
+            c.nics.vl_arbitration = vl_arbitration(topology_.switch_template->queueing.vl_arbitration);
         return c;
     }
 
@@ -103,7 +127,8 @@ class FabricConfigurer {
         if (topology_.layer == link::LinkLayer::InfiniBand) {
             c.vl_buffer = q.vl_buffer;
             c.buffer.total = fabric::BufferConfig::kUnlimited;
-            set_vl_arbitration(q, c);
+            c.vl_arbitration = vl_arbitration(q.vl_arbitration);
+            c.scheduler.strict = 1U << link::kManagementVl;
             set_fecn(q, c);
             return c;
         }
@@ -117,7 +142,7 @@ class FabricConfigurer {
         }
         c.lossy_alpha = s.buffer > 0 ? q.alpha : 0;
         if (q.ecn.is_enabled)
-            c.ecn = {mask_of(q.ecn.priorities), {q.ecn.kmin, q.ecn.kmax, q.ecn.pmax}, q.ecn.at == EcnPoint::Enqueue};
+            c.ecn = {mask_of(q.ecn.priorities), {q.ecn.kmin, q.ecn.kmax, q.ecn.pmax}, q.ecn.at == EcnPoint::Enqueue, 0};
         c.scheduler.strict = mask_of(q.scheduler.strict);
         c.scheduler.quantum.fill(kQuantumFrame);
         for (const auto& [priority, weight] : q.scheduler.dwrr)
@@ -125,20 +150,27 @@ class FabricConfigurer {
         return c;
     }
 
-    /// VLs of the high-priority table are served first; the others share by weight.
-    static void set_vl_arbitration(const SwitchQueueing& q, fabric::SwitchConfig& c) {
-        c.scheduler.strict = 1U << link::kManagementVl;
-        c.scheduler.quantum.fill(kQuantumFrame);
-        for (const auto& [vl, weight] : q.vl_arbitration.high)
-            c.scheduler.strict |= static_cast<uint16_t>(weight > 0 ? 1U << vl : 0U);
-        for (const auto& [vl, weight] : q.vl_arbitration.low)
-            c.scheduler.quantum[static_cast<size_t>(vl)] =
-                static_cast<uint32_t>(std::max(weight, 1)) * static_cast<uint32_t>(link::kCreditBytes);
+    /// VLs that neither table names are in the low one.
+    static link::VlArbitration vl_arbitration(const VlArbitrationSpec& spec) {
+        constexpr uint8_t kUsualWeight = 64;
+        link::VlArbitration to;
+        to.low.fill(kUsualWeight);
+        to.low[link::kManagementVl] = 0;
+        to.high_limit = static_cast<uint8_t>(spec.high_limit);
+        for (const auto& [vl, weight] : spec.high) {
+            to.high[static_cast<size_t>(vl)] = static_cast<uint8_t>(weight);
+            to.low[static_cast<size_t>(vl)] = 0;
+        }
+        for (const auto& [vl, weight] : spec.low) to.low[static_cast<size_t>(vl)] = static_cast<uint8_t>(weight);
+        return to;
     }
     static void set_fecn(const SwitchQueueing& q, fabric::SwitchConfig& c) {
         if (!q.fecn.is_enabled || q.fecn.threshold == 0) return;
         const sim::ByteCount threshold = q.vl_buffer * (kFecnSteps - q.fecn.threshold) / kFecnSteps;
-        c.ecn = {0x7FFF, {threshold, threshold, 1.0, 1.0 / (1 + q.fecn.marking_rate)}, false};
+        c.ecn = {0x7FFF,
+                 {threshold, threshold, 1.0, 1.0 / (1 + q.fecn.marking_rate)},
+                 false,
+                 static_cast<uint32_t>(q.fecn.packet_size)};
     }
 
     /// Where the file gives no thresholds, a preset's hold, scaled to each port's speed; and HPCC's switches give
@@ -221,13 +253,14 @@ KnownParameter known_parameter(const cc::ParameterInfo& p) {
 
 namespace {
 
-/// Only programs' packets have bytes that could be shown.
-std::vector<CapturedPort> captured_ports(const ScenarioSpec& spec, const BuiltTopology& topology,
+/// Where programs run, their adapters' ports; without programs a port is captured by what it sees (run_scenario).
+std::vector<CapturedAdapterPort> captured_ports(const ScenarioSpec& spec, const BuiltTopology& topology,
                                          const BuiltAdapters& adapters, DiagnosticSink& sink) {
-    std::vector<CapturedPort> out;
+    std::vector<CapturedAdapterPort> out;
+    if (spec.programs.empty()) return out;
     for (const PlaceRef& place : spec.outputs.pcap) {
         bool found = false;
-        for (uint32_t i = 0; i < topology.host_ports.size() && !adapters.hosts.empty(); ++i) {
+        for (uint32_t i = 0; i < topology.host_ports.size(); ++i) {
             const HostPort& at = topology.host_ports[i];
             const ProgramHost& host = adapters.hosts[at.host];
             if (host.nics.empty() || !topology.is_called({{false, i}, 0}, place.text)) continue;
@@ -238,7 +271,7 @@ std::vector<CapturedPort> captured_ports(const ScenarioSpec& spec, const BuiltTo
         if (!found)
             sink.add(place.position, place.path, fmt::format("the packets of '{}' cannot be captured", place.text),
                      "a host that runs programs, or a port of its NICs",
-                     "flows have no bytes that a capture could show");
+                     "beside programs, flows are not captured");
     }
     return out;
 }
@@ -248,25 +281,26 @@ std::vector<CapturedPort> captured_ports(const ScenarioSpec& spec, const BuiltTo
 std::optional<BuiltScenario> plan_scenario(const ScenarioSpec& spec, DiagnosticSink& sink) {
     auto topology = build_topology(spec, sink);
     if (!topology) return std::nullopt;
+    check_places(*topology, spec.outputs.pcap, sink);
+    if (spec.outputs.series) check_places(*topology, spec.outputs.series->at, sink);
+    Services services(*topology);
     BuiltScenario built;
     built.adapters = build_adapters(spec, *topology, sink);
     built.captures = captured_ports(spec, *topology, built.adapters, sink);
-    auto workloads = build_workloads(spec, *topology, built.adapters, sink);
+    auto workloads = build_workloads(spec, *topology, built.adapters, services, sink);
     FabricConfigurer configurer(spec, *topology, sink);
     built.cc = configurer.make_cc();
-    BuiltFaults faults = build_faults(spec, *topology, sink);
+    BuiltFaults faults = build_faults(spec, *topology, workloads ? workloads->plan : flow::FlowPlan(), sink);
     if (!sink.empty() || !workloads || built.cc == nullptr) return std::nullopt;
-    built.config = configurer.configure(*built.cc);
+    built.config = configurer.configure(*built.cc, services);
     built.config.faults = std::move(faults.links);
+    built.config.storms = std::move(faults.storms);
     built.config.adapters = std::move(built.adapters.adapters);
-    for (size_t i = 0; i < topology->host_ports.size() && !spec.programs.empty(); ++i) {
-        const HostPort& port = topology->host_ports[i];
-        built.config.vlan = built.config.vlan || (port.spec != nullptr && port.spec->vlan.has_value());
-    }
     // Programs take turns with the fabric, in one thread.
     if (!spec.programs.empty()) built.config.engine.threads = 1;
     built.faults = std::move(faults.records);
     built.groups = std::move(workloads->groups);
+    built.codes = services.codes();
     built.plan = std::move(workloads->plan);
     for (std::string& problem : FlowFabric::problems_with(topology->topology, built.plan, built.config))
         sink.add(spec.topology.position, spec.topology.path, std::move(problem));

@@ -16,13 +16,14 @@
 #include "scenarios/run/build_adapters.hpp"
 #include "scenarios/run/build_topology.hpp"
 #include "scenarios/run/build_workloads.hpp"
+#include "scenarios/run/flow_capture.hpp"
 #include "scenarios/run/flow_fabric.hpp"
 #include "scenarios/run/run_result.hpp"
 
 namespace simverbs::scenarios::run {
 
 /// A port of an adapter whose frames are wanted.
-struct CapturedPort {
+struct CapturedAdapterPort {
     std::string host;
     std::string device;
     uint32_t adapter = 0;
@@ -34,10 +35,11 @@ struct BuiltScenario {
     BuiltTopology topology;
     std::vector<GroupRecord> groups;
     std::vector<FaultRecord> faults;
+    ServiceCodes codes;  ///< for captures
     std::unique_ptr<cc::CongestionControl> cc;
     /// What programs see; adapters have moved on into `config`.
     BuiltAdapters adapters;
-    std::vector<CapturedPort> captures;
+    std::vector<CapturedAdapterPort> captures;
     flow::FlowPlan plan;
     FlowFabricConfig config;
     std::unique_ptr<FlowFabric> fabric;  ///< null until make_fabric

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/build/addressed_faults.hpp"
+#include "scenarios/run/flow_capture.hpp"
 
 namespace simverbs::scenarios::run {
 
@@ -10,34 +11,33 @@ namespace {
 
 class FaultMaker {
   public:
-    FaultMaker(const ScenarioSpec& spec, const BuiltTopology& topology, BuiltFaults& built, DiagnosticSink& sink)
-        : has_flows_(!spec.workloads.empty()), topology_(topology), built_(built), sink_(sink) {}
+    FaultMaker(const ScenarioSpec& spec, const BuiltTopology& topology, const flow::FlowPlan& plan, BuiltFaults& built,
+               DiagnosticSink& sink)
+        : has_programs_(!spec.programs.empty()), topology_(topology), plan_(plan), built_(built), sink_(sink) {}
 
     void add(const AddressedFaultSpec& fault) {
         built_.records.push_back({fault.name, 0, fault.must_fire});
         if (fault.kind == AddressedFaultKind::Kill) return kill(fault);
         const auto found = fault.link ? topology_.find_link(*fault.link) : std::nullopt;
         if (!found) return unknown(fault);
-        switch (fault.kind) {
-            case AddressedFaultKind::PauseStorm:
-            case AddressedFaultKind::Kill:
-                sink_.add(fault.position, fault.path, "pause storms cannot be simulated yet", "another kind of fault");
-                return;
-            case AddressedFaultKind::Drop:
-            case AddressedFaultKind::Corrupt:
-            case AddressedFaultKind::Duplicate:
-            case AddressedFaultKind::Delay:
-            case AddressedFaultKind::Reorder:
-            case AddressedFaultKind::EcnMark:
-            case AddressedFaultKind::Down:
-            case AddressedFaultKind::Flap:
-                if (fault.trigger.match && fault.trigger.match->flow) return refuse_flow(fault);
-                return put(found->link, fault.direction, found->is_turned, link_fault(fault));
+        if (fault.kind == AddressedFaultKind::PauseStorm) return storm(fault, *found);
+        const auto& match = fault.trigger.match;
+        FabricFault made;
+        made.fault = link_fault(fault);
+        if (made.fault.match && made.fault.match->dest_qp) find_qp(fault, *made.fault.match->dest_qp);
+        if (match && match->flow) {
+            if (plan_.flows.empty() && has_programs_) return refuse_flow(fault);
+            made.by_flow = true;
+            made.flows = flows_of(*match->flow);
         }
+        put(found->link, ways_of(fault.direction, found->is_turned), made);
     }
+
     /// Of a link's own description.
     void add(const BuiltTopology::OwnFault& own) {
-        put(own.link, own.fault->direction, own.is_turned, link_fault(*own.fault));
+        FabricFault made;
+        made.fault = link_fault(*own.fault);
+        put(own.link, ways_of(own.fault->direction, own.is_turned), made);
     }
 
   private:
@@ -53,25 +53,62 @@ class FaultMaker {
                   "a host, a switch or a switch's port, such as 'tor0/1'");
     }
     void refuse_flow(const AddressedFaultSpec& fault) {
-        if (has_flows_)
-            sink_.add(fault.position, fault.path, "packets cannot be chosen by their flow yet",
-                      "'qpn', 'psn', 'opcode' or 'iteration'");
-        else
-            sink_.add(fault.position, fault.path, "programs have queue pairs, not flows", "'qpn' instead of 'flow'");
+        sink_.add(fault.position, fault.path, "programs have queue pairs, not flows", "'qpn' instead of 'flow'");
     }
-    /// `direction` is that of the end that was named first.
-    void put(uint32_t link, FaultDirection direction, bool is_turned, const link::LinkFault& fault) {
-        if (direction != FaultDirection::BToA) built_.links.push_back({link, !is_turned, fault});
-        if (direction != FaultDirection::AToB) built_.links.push_back({link, is_turned, fault});
+    /// From a QP's number on the wire to the model's. Where programs run, QPNs are theirs.
+    void find_qp(const AddressedFaultSpec& fault, uint32_t& qp) {
+        if (has_programs_) return;
+        if (qp < kFirstQpn) {
+            sink_.add(fault.position, fault.path, fmt::format("no flow has the QPN {}", qp),
+                      fmt::format("{} for a host's first QP, and so on", kFirstQpn));
+        }
+        qp -= kFirstQpn;
+    }
+    void put(uint32_t link, const FaultWays& ways, FabricFault fault) {
+        fault.link = link;
+        for (const bool from_a : {true, false}) {
+            if (from_a ? !ways.a_to_b : !ways.b_to_a) continue;
+            fault.from_a = from_a;
+            built_.links.push_back(fault);
+        }
+    }
+    /// The port that is named first pauses the other; with `direction` b_to_a the other way round, or both.
+    void storm(const AddressedFaultSpec& fault, const FoundLink& found) {
+        if (topology_.layer == link::LinkLayer::InfiniBand) {
+            sink_.add(fault.position, fault.path, "InfiniBand has credits, not pauses", "another kind of fault");
+            return;
+        }
+        FaultDirection direction = fault.direction;
+        if (direction == FaultDirection::Both) direction = FaultDirection::AToB;
+        const FaultWays ways = ways_of(direction, found.is_turned);
+        built_.storms.push_back(
+            {fault.name, found.link, ways.a_to_b, static_cast<uint32_t>(fault.priority), fault.from, fault.until});
+    }
+    std::vector<flow::FlowIndex> flows_of(const FlowRef& ref) {
+        std::vector<flow::FlowIndex> out;
+        int64_t number = 0;
+        for (flow::FlowIndex i = 0; i < plan_.flows.size(); ++i) {
+            if (!ref.workload.empty() && plan_.groups[plan_.flows[i].group] != ref.workload) continue;
+            if (!ref.number || *ref.number == number) out.push_back(i);
+            ++number;
+        }
+        if (out.empty() && !plan_.groups.empty()) {
+            const std::string where = ref.workload.empty() ? "the run" : fmt::format("'{}'", ref.workload);
+            sink_.add(ref.position, ref.path, fmt::format("there is no flow '{}': {} has {}", ref.text, where, number),
+                      number > 0 ? fmt::format("0 to {}", number - 1) : "");
+        }
+        return out;
     }
     /// Whatever is dead neither sends nor receives any more.
     void kill(const AddressedFaultSpec& fault) {
         bool found = false;
+        FabricFault death;
+        death.fault = link_fault(fault);
         for (uint32_t i = 0; i < topology_.topology.links.size(); ++i) {
             const topologies::Link& l = topology_.topology.links[i];
             if (!dies(fault, l.a) && !dies(fault, l.b)) continue;
             found = true;
-            put(i, FaultDirection::Both, false, link_fault(fault));
+            put(i, {true, true}, death);
         }
         if (!found) unknown(fault);
     }
@@ -84,17 +121,19 @@ class FaultMaker {
                topology_.host_ports[end.node.index].nic == 0;
     }
 
-    bool has_flows_;
+    bool has_programs_;
     const BuiltTopology& topology_;
+    const flow::FlowPlan& plan_;
     BuiltFaults& built_;
     DiagnosticSink& sink_;
 };
 
 }  // namespace
 
-BuiltFaults build_faults(const ScenarioSpec& spec, const BuiltTopology& topology, DiagnosticSink& sink) {
+BuiltFaults build_faults(const ScenarioSpec& spec, const BuiltTopology& topology, const flow::FlowPlan& plan,
+                         DiagnosticSink& sink) {
     BuiltFaults built;
-    FaultMaker maker(spec, topology, built, sink);
+    FaultMaker maker(spec, topology, plan, built, sink);
     for (const AddressedFaultSpec& fault : spec.faults) maker.add(fault);
     for (const BuiltTopology::OwnFault& own : topology.own_faults) maker.add(own);
     return built;

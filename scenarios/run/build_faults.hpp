@@ -13,10 +13,12 @@ namespace simverbs::scenarios::run {
 
 struct BuiltFaults {
     std::vector<FabricFault> links;
+    std::vector<FabricStorm> storms;
     std::vector<FaultRecord> records;  ///< as the scenario lists them; LinkFault::path is the name
 };
 
-/// Problems go to `sink`.
-[[nodiscard]] BuiltFaults build_faults(const ScenarioSpec& spec, const BuiltTopology& topology, DiagnosticSink& sink);
+/// Problems go to `sink`. `plan` has the flows of the scenario's workloads.
+[[nodiscard]] BuiltFaults build_faults(const ScenarioSpec& spec, const BuiltTopology& topology,
+                                       const flow::FlowPlan& plan, DiagnosticSink& sink);
 
 }  // namespace simverbs::scenarios::run

@@ -13,6 +13,7 @@
 
 #include "models/hca/device_profile.hpp"
 #include "models/link/link_params.hpp"
+#include "scenarios/build/addressed_faults.hpp"
 #include "scenarios/import/hpcc_topology.hpp"
 #include "scenarios/import/ib_netlist.hpp"
 #include "scenarios/lang/did_you_mean.hpp"
@@ -227,6 +228,20 @@ void adjust_links(const TopologySpec& t, BuiltTopology& built, DiagnosticSink& s
     }
 }
 
+/// Frames keep their tags from port to port.
+void check_tags(const ScenarioSpec& spec, const BuiltTopology& built, DiagnosticSink& sink) {
+    const auto is_tagged = [](const HostPort& port) { return port.spec != nullptr && port.spec->vlan.has_value(); };
+    const auto untagged = std::ranges::find_if_not(built.host_ports, is_tagged);
+    const auto tagged = std::ranges::find_if(built.host_ports, is_tagged);
+    if (untagged == built.host_ports.end() || tagged == built.host_ports.end()) return;
+    const auto name = [&](auto at) {
+        return built.topology.hosts[static_cast<size_t>(at - built.host_ports.begin())].name;
+    };
+    sink.add(spec.topology.position, spec.topology.path,
+             fmt::format("{} sends tagged frames and {} untagged ones", name(tagged), name(untagged)),
+             "'vlan' at every NIC or at none");
+}
+
 }  // namespace
 
 std::optional<std::string> read_text(const std::string& file, const SourcePosition& position, const std::string& path,
@@ -283,6 +298,16 @@ std::optional<FoundLink> BuiltTopology::find_link(const LinkRef& ref) const {
     return std::nullopt;
 }
 
+void check_places(const BuiltTopology& topology, std::span<const PlaceRef> places, DiagnosticSink& sink) {
+    for (const PlaceRef& place : places) {
+        if (topology.find_host(place.text) || topology.switch_numbers.contains(place.text)) continue;
+        const auto is_end = [&](const topologies::LinkEnd& end) { return topology.port_name(end) == place.text; };
+        const auto is_there = [&](const topologies::Link& l) { return is_end(l.a) || is_end(l.b); };
+        if (std::ranges::none_of(topology.topology.links, is_there))
+            report_unknown_place(topology, place, "host, switch or port", sink);
+    }
+}
+
 std::optional<BuiltTopology> build_topology(const ScenarioSpec& spec, DiagnosticSink& sink) {
     BuiltTopology built;
     if (spec.topology.is_fabric)
@@ -299,13 +324,15 @@ std::optional<BuiltTopology> build_topology(const ScenarioSpec& spec, Diagnostic
     const std::vector<HostSpec>& hosts = spec.lab.hosts;
     const HostSpec& like = spec.topology.is_fabric ? spec.topology.host : hosts.front();
     if (!like.nics.empty()) built.layer = layer_of(like.nics.front().link_layer);
-    built.switches.assign(built.topology.switches.size(), &spec.topology.switch_);
+    built.switch_template = &spec.topology.switch_;
+    built.switches.assign(built.topology.switches.size(), built.switch_template);
     for (const SwitchSpec& s : spec.lab.switches)
         if (const auto it = built.switch_numbers.find(s.name); it != built.switch_numbers.end())
             built.switches[it->second] = &s;
     for (uint32_t i = 0; spec.topology.is_fabric && i < built.topology.links.size(); ++i)
         for (const FaultSpec& fault : spec.topology.link.faults) built.own_faults.push_back({i, &fault});
     adjust_links(spec.topology, built, sink);
+    check_tags(spec, built, sink);
     if (!spec.topology.is_fabric) topologies::assign_levels(built.topology);
     if (!topologies::validate(built.topology, sink) || !sink.empty()) return std::nullopt;
     return built;

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct HostPort {
     const NicSpec* spec = nullptr;  ///< what the NIC is like; null if the scenario does not say
 };
 
-/// A link, and whether its end b was named first.
+/// A link, and whether the end that was named first is its end b.
 struct FoundLink {
     uint32_t link = 0;
     bool is_turned = false;
@@ -33,8 +34,9 @@ struct FoundLink {
 struct BuiltTopology {
     topologies::Topology topology;
     link::LinkLayer layer = link::LinkLayer::Ethernet;
-    std::vector<const SwitchSpec*> switches;  ///< by switch: what it is like
-    std::vector<HostPort> host_ports;         ///< by host: what it is
+    std::vector<const SwitchSpec*> switches;      ///< by switch: what it is like
+    const SwitchSpec* switch_template = nullptr;  ///< the `switch` section
+    std::vector<HostPort> host_ports;             ///< by host: what it is
     struct OwnFault {
         uint32_t link = 0;
         const FaultSpec* fault = nullptr;
@@ -55,6 +57,9 @@ struct BuiltTopology {
     [[nodiscard]] std::string port_name(const topologies::LinkEnd& end) const;
     uint32_t port_offset = 1;  ///< from a switch port's number in the topology to its name
 };
+
+/// Reports those that are neither a host nor a switch nor a port of the fabric.
+void check_places(const BuiltTopology& topology, std::span<const PlaceRef> places, DiagnosticSink& sink);
 
 /// Every problem goes to `sink`, which must be empty; nullopt if there was any. `spec` must outlive the result.
 [[nodiscard]] std::optional<BuiltTopology> build_topology(const ScenarioSpec& spec, DiagnosticSink& sink);

@@ -29,15 +29,16 @@ constexpr int64_t kLatencyIterations = 1000;
 class WorkloadMaker {
   public:
     WorkloadMaker(const ScenarioSpec& spec, const BuiltTopology& topology, const std::vector<bool>& has_adapter,
-                  const WorkloadSpec& workload, BuiltWorkloads& built, DiagnosticSink& sink)
+                  const WorkloadSpec& workload, Services& services, BuiltWorkloads& built, DiagnosticSink& sink)
         : topology_(topology),
           has_adapter_(has_adapter),
           w_(workload),
           v_(workload.values),
+          services_(services),
           built_(built),
           sink_(sink) {
         common_ = {w_.name, static_cast<uint32_t>(topology.topology.hosts.size()), spec.lab.seed, w_.start,
-                   static_cast<uint8_t>(w_.priority)};
+                   service(w_.priority, w_.dscp, w_.position, w_.path)};
         group_.name = w_.name;
         group_.kind = w_.kind;
     }
@@ -104,6 +105,14 @@ class WorkloadMaker {
     }
     [[nodiscard]] sim::SimTime jitter() const { return v_.has("jitter") ? v_.time("jitter") : sim::SimTime(); }
 
+    uint8_t service(int priority, const std::optional<int>& dscp, const SourcePosition& position,
+                    const std::string& path) {
+        if (!dscp) return static_cast<uint8_t>(priority);
+        if (const auto number = services_.number_of_dscp(*dscp)) return *number;
+        sink_.add(position, path + ".dscp", fmt::format("DSCP {} is one too many", *dscp),
+                  "at most 8 DSCPs in a scenario that are not 0, 8, 16, … 56");
+        return 0;
+    }
     flow::HostIndex host(const PlaceRef& place) {
         if (const auto found = topology_.find_host(place.text)) return *found;
         std::vector<std::string_view> names;
@@ -133,7 +142,7 @@ class WorkloadMaker {
         workloads::FlowListParameters p{common_, {}};
         for (const FlowEntry& f : w_.flows) {
             workloads::ListedFlow flow{host(f.src), host(f.dst), f.bytes, f.start, {}};
-            if (f.priority) flow.priority = static_cast<uint8_t>(*f.priority);
+            if (f.priority || f.dscp) flow.priority = service(f.priority.value_or(0), f.dscp, f.position, f.path);
             p.flows.push_back(flow);
         }
         report(workloads::append_flow_list(built_.plan, p));
@@ -242,6 +251,7 @@ class WorkloadMaker {
     const std::vector<bool>& has_adapter_;
     const WorkloadSpec& w_;
     const Values& v_;
+    Services& services_;
     BuiltWorkloads& built_;
     DiagnosticSink& sink_;
     workloads::WorkloadCommon common_;
@@ -251,14 +261,18 @@ class WorkloadMaker {
 }  // namespace
 
 std::optional<BuiltWorkloads> build_workloads(const ScenarioSpec& spec, const BuiltTopology& topology,
-                                              const BuiltAdapters& adapters, DiagnosticSink& sink) {
+                                              const BuiltAdapters& adapters, Services& services,
+                                              DiagnosticSink& sink) {
     BuiltWorkloads built;
     std::vector<bool> has_adapter(adapters.adapters.empty() ? 0 : topology.topology.hosts.size(), false);
     for (const FabricAdapter& adapter : adapters.adapters)
         for (const flow::HostIndex host : adapter.hosts)
             if (host != FabricAdapter::kNoCable) has_adapter[host] = true;
-    for (const WorkloadSpec& w : spec.workloads) WorkloadMaker(spec, topology, has_adapter, w, built, sink).make();
+    for (const WorkloadSpec& w : spec.workloads)
+        WorkloadMaker(spec, topology, has_adapter, w, services, built, sink).make();
     if (!sink.empty()) return std::nullopt;
+    if (services.are_tagged())
+        for (flow::FlowSpec& f : built.plan.flows) f.priority = services.on_the_wire(f.priority, f.src);
     return built;
 }
 

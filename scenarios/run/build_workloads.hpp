@@ -10,6 +10,7 @@
 #include "scenarios/run/build_adapters.hpp"
 #include "scenarios/run/build_topology.hpp"
 #include "scenarios/run/run_result.hpp"
+#include "scenarios/run/services.hpp"
 
 namespace simverbs::scenarios::run {
 
@@ -19,8 +20,9 @@ struct BuiltWorkloads {
 };
 
 /// "All hosts", and so many of them, are those without adapters; no flow may begin or end at one with.
-/// Every problem goes to `sink`, which must be empty; nullopt if there was any.
+/// Every problem goes to `sink`, which must be empty; nullopt if there was any. DSCPs get their numbers in `services`.
 [[nodiscard]] std::optional<BuiltWorkloads> build_workloads(const ScenarioSpec& spec, const BuiltTopology& topology,
-                                                            const BuiltAdapters& adapters, DiagnosticSink& sink);
+                                                            const BuiltAdapters& adapters, Services& services,
+                                                            DiagnosticSink& sink);
 
 }  // namespace simverbs::scenarios::run

@@ -21,7 +21,9 @@ void collect_flows(const ScenarioSpec& spec, const BuiltScenario& built, RunResu
         to.number = numbers[f.group]++;
         to.src = f.src;
         to.dst = f.dst;
-        to.priority = f.priority;
+        // On Ethernet the one that the sender gives it, whatever the packets say; on InfiniBand the SL.
+        const auto& classes = built.fabric->nic(f.src).config().classes;
+        to.priority = result.is_infiniband ? f.priority : classes[f.priority];
         to.bytes = f.bytes;
         to.planned = f.start;
         to.started = r.started;
@@ -102,7 +104,8 @@ PortCounts counts_of(const BuiltScenario& built, const PortRecord& port) {
         to.rx_bytes = c.rx_bytes;
         to.corrupted = c.corrupt;
         to.pauses_received = c.pauses_received;
-        to.paused_time = c.paused_time;
+        to.pauses_sent = c.pauses_sent;
+        to.paused_time = built.fabric->nic(port.node).paused_time();
         return to;
     }
     const fabric::Switch& s = built.fabric->fabric_switch(port.node);
@@ -122,15 +125,29 @@ PortCounts counts_of(const BuiltScenario& built, const PortRecord& port) {
     to.pause_storms = c.watchdog_events;
     to.paused_time = c.paused_time;
     for (uint32_t p = 0; p < kPriorities; ++p) to.queue[p] = s.queue_bytes(port.port, p);
+    for (uint32_t p = 0; p < kLosslessPriorities; ++p)
+        to.headroom[p] = static_cast<uint32_t>(s.headroom_bytes(port.port, p));
     return to;
+}
+
+std::vector<sim::TimeHistogram> delays_of(const BuiltScenario& built, const PortRecord& port) {
+    std::vector<sim::TimeHistogram> delays;
+    if (!port.is_switch) return delays;
+    const fabric::Switch& s = built.fabric->fabric_switch(port.node);
+    for (uint32_t p = 0; p < kPriorities; ++p)
+        if (const sim::TimeHistogram* of = s.delays(port.port, p)) delays.push_back(*of);
+    return delays;
 }
 
 void collect_end(const ScenarioSpec& spec, BuiltScenario& built, RunResult& result) {
     for (PortRecord& port : result.ports) {
         port.end = counts_of(built, port);
-        if (port.is_switch)
-            port.max_queue =
-                static_cast<sim::ByteCount>(built.fabric->fabric_switch(port.node).counters(port.port).max_queue_bytes);
+        if (!port.is_switch) continue;
+        const fabric::Switch& s = built.fabric->fabric_switch(port.node);
+        port.max_queue = static_cast<sim::ByteCount>(s.counters(port.port).max_queue_bytes);
+        for (uint32_t p = 0; p < kLosslessPriorities; ++p)
+            port.max_headroom[p] = static_cast<uint32_t>(s.max_headroom_bytes(port.port, p));
+        port.delays = delays_of(built, port);
     }
     for (size_t i = 0; i < result.switches.size(); ++i) {
         const fabric::SharedBuffer& buffer = built.fabric->fabric_switch(i).buffer();
@@ -143,6 +160,9 @@ void collect_end(const ScenarioSpec& spec, BuiltScenario& built, RunResult& resu
         for (const link::FaultReport& report : built.fabric->fabric_link(i).fault_reports())
             for (FaultRecord& fault : result.faults)
                 if (fault.name == report.path) fault.fired += report.fired;
+    for (const FabricStorm& storm : built.fabric->config().storms)
+        for (FaultRecord& fault : result.faults)
+            if (fault.name == storm.name) fault.fired += built.fabric->storm_frames(storm);
     result.packet_hops = built.fabric->hops();
     result.memory_bytes = built.fabric->memory();
     result.deadlocks = built.fabric->pause_cycle().empty() ? 0 : 1;

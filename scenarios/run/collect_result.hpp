@@ -10,6 +10,8 @@ namespace simverbs::scenarios::run {
 void describe_parts(const ScenarioSpec& spec, const BuiltScenario& built, RunResult& result);
 /// What a port has counted so far.
 [[nodiscard]] PortCounts counts_of(const BuiltScenario& built, const PortRecord& port);
+/// How long packets have waited at a port so far, by priority; empty if that is not measured.
+[[nodiscard]] std::vector<sim::TimeHistogram> delays_of(const BuiltScenario& built, const PortRecord& port);
 /// Everything that is known only at the end.
 void collect_end(const ScenarioSpec& spec, BuiltScenario& built, RunResult& result);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "models/wire/opcode.hpp"
@@ -34,23 +35,22 @@ wire::Packet packet_of(uint8_t opcode, uint32_t payload) {
 
 uint32_t full_packet_bytes(const FlowFabricConfig& config) {
     constexpr auto kMiddle = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::WriteMiddle);
-    return link::packet_bytes(config.layer, packet_of(kMiddle, config.nics.payload_bytes));
+    return link::packet_bytes(config.layer, packet_of(kMiddle, config.nics.payload_bytes), config.vlan);
 }
 
 uint32_t ack_bytes(const FlowFabricConfig& config) {
-    return link::packet_bytes(config.layer,
-                              packet_of(wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge), 0));
+    constexpr auto kAck = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge);
+    return link::packet_bytes(config.layer, packet_of(kAck, 0), config.vlan);
 }
 
-/// Priorities on the wire: of data, acknowledgements and CNPs.
-uint16_t priorities_of(const flow::FlowPlan& plan, const FlowFabricConfig& config) {
+/// What packets on the wire ask for: data, acknowledgements and CNPs.
+uint16_t services_of(const flow::FlowPlan& plan, const FlowFabricConfig& config) {
     // Programs choose theirs when they run.
-    if (!config.adapters.empty()) return config.layer == link::LinkLayer::Ethernet ? 0xFF : 0xFFFF;
-    uint32_t priorities = 0;
-    for (const flow::FlowSpec& f : plan.flows) priorities |= 1U << f.priority;
-    if (config.nics.ack_priority != 0xFF) priorities |= 1U << config.nics.ack_priority;
-    if (config.cc->needs().cnp) priorities |= 1U << config.nics.cnp_priority;
-    return static_cast<uint16_t>(priorities == 0 ? 1 : priorities);
+    uint32_t services = config.adapters.empty() ? 0 : config.layer == link::LinkLayer::Ethernet ? 0xFF : 0xFFFF;
+    for (const flow::FlowSpec& f : plan.flows) services |= 1U << f.priority;
+    if (config.nics.ack_priority != 0xFF) services |= 1U << config.nics.ack_priority;
+    if (config.cc->needs().cnp) services |= 1U << config.nics.cnp_priority;
+    return static_cast<uint16_t>(services == 0 ? 1 : services);
 }
 
 /// The numbers of each switch's links.
@@ -84,15 +84,15 @@ sim::EngineConfig engine_config(const topologies::Topology& topology, const Flow
 }
 
 fabric::SwitchConfig switch_config(const topologies::Topology& topology, const FlowFabricConfig& config,
-                                   uint16_t priorities, uint32_t index, size_t ports, std::span<const uint32_t> links) {
+                                   uint16_t services, uint32_t index, size_t ports, std::span<const uint32_t> links) {
     fabric::SwitchConfig c = config.per_switch.empty() ? config.switches : config.per_switch[index];
     c.path = topology.switches[index].name;
     c.ports = static_cast<uint32_t>(ports);
-    c.priorities = priorities;
+    c.priorities = link::classes_of(services, c.classes);
     c.seed = config.engine.seed;
     c.telemetry = c.telemetry || config.cc->needs().hop_int;
     if (!config.pfc) c.buffer.lossless = 0;
-    c.buffer.lossless &= priorities;
+    c.buffer.lossless &= c.priorities;
     if (c.buffer.lossless == 0 || c.buffer.headroom != 0 || !config.headroom_auto) return c;
     const auto largest = static_cast<sim::ByteCount>(full_packet_bytes(config));
     for (const uint32_t i : links) {
@@ -109,7 +109,7 @@ fabric::SwitchConfig switch_config(const topologies::Topology& topology, const F
 std::vector<std::string> FlowFabric::problems_with(const topologies::Topology& topology, const flow::FlowPlan& plan,
                                                    const FlowFabricConfig& config) {
     std::vector<std::string> problems;
-    const uint16_t priorities = priorities_of(plan, config);
+    const uint16_t services = services_of(plan, config);
     const auto links = links_by_switch(topology);
     std::vector<size_t> ports(topology.switches.size(), 0);
     for (const topologies::Link& l : topology.links)
@@ -125,11 +125,43 @@ std::vector<std::string> FlowFabric::problems_with(const topologies::Topology& t
         config.nics.vl_buffer < full_packet_bytes(config))
         problems.push_back(fmt::format("a vl_buffer of {} bytes has no room for a packet of {}", config.nics.vl_buffer,
                                        full_packet_bytes(config)));
+    const auto has_pfc = [&](topologies::NodeRef node) {
+        if (!node.is_switch) return false;
+        const uint32_t i = node.index;
+        return switch_config(topology, config, services, i, ports[i], links[i]).buffer.lossless != 0;
+    };
+    for (const FabricStorm& s : config.storms) {
+        const topologies::Link& l = topology.links[s.link];
+        const NodeRef stormer = (s.at_a ? l.a : l.b).node;
+        const auto is_of = [&](const FabricAdapter& a) {
+            return !stormer.is_switch && std::ranges::find(a.hosts, stormer.index) != a.hosts.end();
+        };
+        if (std::ranges::any_of(config.adapters, is_of)) {
+            problems.push_back(fmt::format("'{}' is a pause storm of {}, which runs programs: a host of flows, or the "
+                                           "switch's end of the link, can have one",
+                                           s.name, topology.name_of(stormer)));
+            continue;
+        }
+        if (config.layer == link::LinkLayer::Ethernet && (has_pfc(l.a.node) || has_pfc(l.b.node))) continue;
+        problems.push_back(
+            fmt::format("'{}' is a pause storm on a link without PFC: {} - {} has no switch with a "
+                        "lossless priority that is in use",
+                        s.name, topology.name_of(l.a.node), topology.name_of(l.b.node)));
+    }
     for (uint32_t i = 0; i < topology.switches.size() && problems.empty(); ++i) {
         if (2 * ports[i] > sim::kMaxLocalSources)
             problems.push_back(fmt::format("{} has {} ports: at most {} can be simulated", topology.switches[i].name,
                                            ports[i], sim::kMaxLocalSources / 2));
-        const fabric::SwitchConfig c = switch_config(topology, config, priorities, i, ports[i], links[i]);
+        const fabric::SwitchConfig c = switch_config(topology, config, services, i, ports[i], links[i]);
+        if (c.vl_arbitration) {
+            const auto& tables = *c.vl_arbitration;
+            const uint32_t served = link::VlArbitration::served(tables.high) | link::VlArbitration::served(tables.low);
+            for (uint32_t rest = c.priorities & ~served; rest != 0; rest &= rest - 1)
+                problems.push_back(
+                    fmt::format("VL {} has no weight in an arbitration table of {}: its packets would "
+                                "wait for ever; give it one in `vl_arbitration`",
+                                std::countr_zero(rest), c.path));
+        }
         const fabric::SharedBuffer buffer(c.buffer, c.ports);
         if (buffer.shared_total() > 0) continue;
         problems.push_back(
@@ -145,14 +177,14 @@ FlowFabric::FlowFabric(const topologies::Topology& topology, flow::FlowPlan plan
                        host::HostMemory* memory)
     : topology_(topology),
       config_(config),
-      routes_(topologies::plan_routes(topology)),
+      routes_(topologies::plan_routes(topology, {}, config.routing)),
       adapters_(memory),
       pool_(config.engine.threads, adapters_.mover()) {
     if (adapters_.mover() != nullptr) adapters_.mover()->set_threaded(config.engine.threads > 1);
     config_.nics.cc = config_.cc;
     if (config_.per_switch.empty())
         config_.nics.vl_buffer = config_.switches.vl_buffer;  // the ends of a link must agree
-    priorities_ = priorities_of(plan, config_);
+    services_ = services_of(plan, config_);
     if (config_.cc->needs().hop_int) pool_.carry_int();
     flows_ = std::make_unique<flow::FlowTable>(std::move(plan), static_cast<uint32_t>(topology_.hosts.size()));
     engine_ = std::make_unique<sim::Engine>(engine_config(topology_, config_));
@@ -160,6 +192,7 @@ FlowFabric::FlowFabric(const topologies::Topology& topology, flow::FlowPlan plan
     make_adapters();
     make_nodes();
     wire();
+    set_storms();
     route();
     if (config_.uniform_base_rtt) find_longest_rtt();
     for (const auto& nic : nics_)
@@ -223,6 +256,8 @@ void FlowFabric::make_adapters() {
             port.leaf = host;
             port.rate = topology_.links[host_peer_[host].link].rate;
             port.vl_buffer = config_.nics.vl_buffer;
+            port.classes = classes_of({false, host});
+            port.peer_classes = classes_of(host_peer_[host].node);
             if (topology_.hosts[host].lid != 0) port.lid = topology_.hosts[host].lid;
         }
     }
@@ -246,15 +281,22 @@ void FlowFabric::make_nodes() {
         c.path = topology_.hosts[node.index].name;
         c.host = node.index;
         c.paths = this;
+        c.classes = classes_of(node);
+        c.peer_classes = classes_of(host_peer_[node.index].node);
         nics_[node.index] = std::make_unique<flow::FlowNic>(std::move(c), *flows_, &pool_);
         engine_->add_node(*nics_[node.index],
                           partition_of(topology_.hosts[node.index].pod, pods, node.index, nics_.size()));
     }
 }
 
+const link::ServiceMap& FlowFabric::classes_of(NodeRef node) const {
+    if (node.is_switch) return (config_.per_switch.empty() ? config_.switches : config_.per_switch[node.index]).classes;
+    return config_.nic_classes.empty() ? config_.nics.classes : config_.nic_classes[node.index];
+}
+
 void FlowFabric::make_switch(uint32_t index, std::span<const uint32_t> links, unsigned partition) {
     switches_[index] = std::make_unique<fabric::Switch>(
-        switch_config(topology_, config_, priorities_, index, switch_peers_[index].size(), links), &pool_);
+        switch_config(topology_, config_, services_, index, switch_peers_[index].size(), links), &pool_);
     engine_->add_node(*switches_[index], partition);
 }
 
@@ -265,9 +307,9 @@ void FlowFabric::wire() {
         params.layer = config_.layer;
         params.rate = l.rate;
         params.propagation = l.delay;
+        params.vlan = config_.vlan;
         params.flow_control = has_flow_control(l);
         params.pause_response = pfc::response_time(l.rate);
-        params.vlan = config_.vlan;
         const auto end = [this](const topologies::LinkEnd& e) {
             if (!e.node.is_switch && !has_flows(e.node.index)) {
                 const auto [adapter, port] = adapter_port(e.node.index);
@@ -283,7 +325,7 @@ void FlowFabric::wire() {
         };
         links_.push_back(std::make_unique<link::Link>(*engine_, params, end(l.a), end(l.b), &pool_));
         set_faults(static_cast<uint32_t>(links_.size() - 1));
-        const auto attach = [&](const topologies::LinkEnd& e, const link::PortWiring& wiring) {
+        const auto attach = [&](const topologies::LinkEnd& e, NodeRef peer, const link::PortWiring& wiring) {
             if (!e.node.is_switch && !has_flows(e.node.index)) {
                 const auto [adapter, port] = adapter_port(e.node.index);
                 return adapters_.attach(adapter, port, wiring);
@@ -291,10 +333,11 @@ void FlowFabric::wire() {
             if (!e.node.is_switch) return nics_[e.node.index]->attach_port(wiring);
             fabric::Switch& s = *switches_[e.node.index];
             s.attach_port(e.port, wiring);
+            s.set_peer_classes(e.port, classes_of(peer));
             set_port_rules(s, e, l.rate);
         };
-        attach(l.a, links_.back()->wiring_a());
-        attach(l.b, links_.back()->wiring_b());
+        attach(l.a, l.b.node, links_.back()->wiring_a());
+        attach(l.b, l.a.node, links_.back()->wiring_b());
     }
 }
 
@@ -314,16 +357,6 @@ void FlowFabric::set_port_rules(fabric::Switch& s, const topologies::LinkEnd& en
     int shift = *config_.shifts[index];
     for (sim::BitRate r = config_.host_rate; r < rate && shift > 0; r = sim::BitRate::bps(r.in_bps() * 2)) --shift;
     s.set_alpha(end.port, std::ldexp(1.0, -shift));
-}
-
-void FlowFabric::set_faults(uint32_t link_index) {
-    std::vector<link::LinkFault> faults[2];
-    if (const double loss = topology_.links[link_index].packet_loss; loss > 0)
-        for (auto& direction : faults) direction.push_back({.kind = link::FaultKind::Drop, .probability = loss});
-    for (const FabricFault& f : config_.faults)
-        if (f.link == link_index) faults[f.from_a ? 0 : 1].push_back(f.fault);
-    if (!faults[0].empty()) links_[link_index]->set_faults_a_to_b(std::move(faults[0]));
-    if (!faults[1].empty()) links_[link_index]->set_faults_b_to_a(std::move(faults[1]));
 }
 
 void FlowFabric::route() {

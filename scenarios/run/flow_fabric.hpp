@@ -28,6 +28,19 @@ struct FabricFault {
     uint32_t link = 0;
     bool from_a = true;  ///< of the packets that leave the link's end a
     link::LinkFault fault;
+    /// The packets of these alone, where `by_flow`.
+    std::vector<flow::FlowIndex> flows;
+    bool by_flow = false;
+};
+
+/// A port that pauses its peer without end: that of end a of a link, or of end b.
+struct FabricStorm {
+    std::string name;
+    uint32_t link = 0;
+    bool at_a = true;
+    uint32_t priority = 3;
+    sim::SimTime from;
+    sim::SimTime until = sim::SimTime::max();
 };
 
 /// An adapter for programs, instead of FlowNics.
@@ -53,14 +66,17 @@ struct FlowFabricConfig {
     std::vector<std::optional<int>> shifts;        ///< by switch: HPCC's a_shift, one less per doubling over host_rate
     sim::BitRate host_rate;                        ///< of the slowest host, for `shifts`
     std::function<ecn::RedParams(sim::BitRate)> red;  ///< of a port by its speed; none: switches.ecn.red
-    /// Of every NIC; path, host and paths are filled in.
+    /// Of every NIC; path, host, paths and the peer's classes are filled in.
     flow::FlowNicConfig nics;
+    std::vector<link::ServiceMap> nic_classes;  ///< by host, instead of nics.classes; empty: none
+    bool vlan = false;                          ///< frames carry an 802.1Q tag
     const cc::CongestionControl* cc = nullptr;  ///< required
     /// The base RTT that congestion control is told: of the QP's own path, or the longest of the fabric for all.
     bool uniform_base_rtt = false;
+    topologies::RoutingPolicy routing = topologies::RoutingPolicy::MinHop;
     std::vector<FabricFault> faults;  ///< beside the topology's packet loss
+    std::vector<FabricStorm> storms;
     std::vector<FabricAdapter> adapters;
-    bool vlan = false;  ///< frames carry 802.1Q tags
 };
 
 /// How a run ended.
@@ -126,6 +142,10 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
     /// Time that `bytes` of payload take from `src` to `dst` and the last ACK back with nothing else under way:
     /// what slowdowns are relative to.
     [[nodiscard]] sim::SimTime ideal_time(flow::HostIndex src, flow::HostIndex dst, sim::ByteCount bytes) const;
+    /// What a node makes of services.
+    [[nodiscard]] const link::ServiceMap& classes_of(topologies::NodeRef node) const;
+    /// Pauses that a storm has sent.
+    [[nodiscard]] uint64_t storm_frames(const FabricStorm& storm) const;
     /// Payload of a flow that has arrived in order so far.
     [[nodiscard]] sim::ByteCount bytes_received(flow::FlowIndex flow) const {
         return nics_[flows_->spec(flow).dst]->bytes_received(flow);
@@ -172,6 +192,7 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
     void make_switch(uint32_t index, std::span<const uint32_t> links, unsigned partition);
     void wire();
     void set_faults(uint32_t link_index);
+    void set_storms();
     [[nodiscard]] bool has_flow_control(const topologies::Link& l) const;
     [[nodiscard]] std::string never_begun() const;
     void route();
@@ -193,7 +214,7 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
     std::vector<std::unique_ptr<fabric::Switch>> switches_;
     std::vector<std::unique_ptr<flow::FlowNic>> nics_;  ///< by host; null: an adapter's port
     std::vector<AdapterPort> adapter_ports_;            ///< by host; empty without adapters
-    uint16_t priorities_ = 0;
+    uint16_t services_ = 0;
     sim::SimTime longest_rtt_;
 };
 

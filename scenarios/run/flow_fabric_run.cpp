@@ -125,6 +125,13 @@ void FlowFabric::describe(std::string& out) const {
             }
         }
     }
+    for (const FabricStorm& s : config_.storms) {
+        const topologies::Link& l = topology_.links[s.link];
+        if (s.until > engine_->frontier() && storm_frames(s) > 0)
+            out += "  " + topology_.name_of((s.at_a ? l.a : l.b).node) + " pauses " +
+                   topology_.name_of((s.at_a ? l.b : l.a).node) + " on priority " + std::to_string(s.priority) +
+                   " without end (fault '" + s.name + "')\n";
+    }
     out += pause_cycle();
 }
 
@@ -154,9 +161,11 @@ std::string FlowFabric::pause_cycle() const {
         if (peer.node.is_switch) {
             const fabric::Switch& next = *switches_[peer.node.index];
             for (fabric::PortIndex p = 0; p < next.config().ports; ++p) {
-                if (((next.stopped_priorities(p) >> at.priority) & 1) == 0) continue;
-                if (((next.ingresses_of(p, at.priority) >> std::min(peer.port, 63U)) & 1) == 0) continue;
-                if (visit({peer.node.index, p, at.priority})) return true;
+                for (uint32_t rest = next.stopped_priorities(p); rest != 0; rest &= rest - 1) {
+                    const auto priority = static_cast<uint32_t>(std::countr_zero(rest));
+                    if (!next.holds_from(p, priority, peer.port, at.priority)) continue;
+                    if (visit({peer.node.index, p, priority})) return true;
+                }
             }
         }
         path.pop_back();

@@ -10,11 +10,13 @@
 
 #include "models/flow/flow_table.hpp"
 #include "sim/sim_time.hpp"
+#include "sim/stats/time_histogram.hpp"
 #include "sim/units.hpp"
 
 namespace simverbs::scenarios::run {
 
 inline constexpr uint32_t kPriorities = 16;
+inline constexpr uint32_t kLosslessPriorities = 8;  ///< of Ethernet
 /// No index: the thing does not exist.
 inline constexpr uint32_t kNone = UINT32_MAX;
 
@@ -53,8 +55,9 @@ struct PortCounts {
     uint64_t pauses_sent = 0;
     uint64_t pauses_received = 0;
     uint64_t pause_storms = 0;
-    sim::SimTime paused_time;                         ///< sending was paused by the peer (IB: no credits)
-    std::array<sim::ByteCount, kPriorities> queue{};  ///< bytes that wait at the egress, by priority
+    sim::SimTime paused_time;                              ///< sending was paused by the peer (IB: no credits)
+    std::array<sim::ByteCount, kPriorities> queue{};       ///< bytes that wait at the egress, by priority
+    std::array<uint32_t, kLosslessPriorities> headroom{};  ///< bytes in headroom of the ingress, by priority
 };
 
 /// A port of a switch ("tor0/5") or of a host ("h3", "h3.mlx5_0/1").
@@ -67,6 +70,8 @@ struct PortRecord {
     sim::BitRate rate;
     PortCounts end;  ///< at the end of the run
     sim::ByteCount max_queue = 0;
+    std::array<uint32_t, kLosslessPriorities> max_headroom{};  ///< most that the ingress has wanted, by priority
+    std::vector<sim::TimeHistogram> delays;  ///< how long packets waited here, by priority; empty: not measured
 };
 
 struct LinkRecord {
@@ -124,6 +129,8 @@ struct FaultRecord {
 struct PortSamples {
     uint32_t port = 0;  ///< in RunResult::ports
     std::vector<PortCounts> counts;
+    /// Delays so far, by priority, where somebody asks for this instant and they are measured; else empty.
+    std::vector<std::vector<sim::TimeHistogram>> delays;
 };
 struct SwitchSamples {
     uint32_t node = 0;  ///< in RunResult::switches

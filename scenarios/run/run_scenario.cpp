@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <utility>
 
 #include "scenarios/run/collect_result.hpp"
@@ -67,6 +68,7 @@ class Runner final : public sim::Watcher {
 
     RunResult run() {
         choose_samples();
+        open_captures();
         const auto began = std::chrono::steady_clock::now();
         if (!sampling_.empty()) sample(SimTime::zero());
         if (!programs_ || programs_(*this)) go();
@@ -74,6 +76,7 @@ class Runner final : public sim::Watcher {
             sample(fabric_.engine().frontier());
         finish();
         result_.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+        for (const auto& capture : captures_) tell(capture->close());
         result_.simulated_time = end_time();
         fabric_.check_conservation();
         collect_end(spec_, built_, result_);
@@ -88,9 +91,38 @@ class Runner final : public sim::Watcher {
 
   private:
     void choose_samples() {
-        for (const uint32_t i : sampling_.ports) result_.port_samples.push_back({i, {}});
+        for (const uint32_t i : sampling_.ports) result_.port_samples.push_back({i, {}, {}});
         for (const uint32_t i : sampling_.switches) result_.switch_samples.push_back({i, {}});
         for (const uint32_t i : sampling_.flows) result_.flow_samples.push_back({i, {}, {}, {}});
+    }
+
+    /// One for each port that `outputs.pcap` names, by itself or by its node.
+    void open_captures() {
+        if (sampling_.capture_folder.empty()) return;
+        for (const PortRecord& p : result_.ports) {
+            const std::string& node = p.is_switch ? result_.switches[p.node].name : result_.hosts[p.node].name;
+            if (!is_named(spec_.outputs.pcap, p.name, node)) continue;
+            const topologies::Link& link = fabric_.topology().links[p.link];
+            const bool is_a = link.a.node == topologies::NodeRef{p.is_switch, p.node} && link.a.port == p.port;
+            CapturedPort port;
+            port.layer = fabric_.config().layer;
+            port.byte_time = sim::ByteTime(p.rate);
+            port.codes = built_.codes;
+            port.out_vls = fabric_.classes_of(is_a ? link.a.node : link.b.node);
+            port.in_vls = fabric_.classes_of(is_a ? link.b.node : link.a.node);
+            captures_.push_back(std::make_unique<FlowCapture>(port, fabric_.flows()));
+            std::string file = p.name;
+            std::ranges::replace(file, '/', '-');
+            tell(captures_.back()->open(sampling_.capture_folder + "/" + file + ".pcap"));
+            if (p.is_switch)
+                fabric_.fabric_switch(p.node).set_observer(p.port, captures_.back().get());
+            else
+                fabric_.nic(p.node).set_observer(captures_.back().get());
+        }
+    }
+
+    void tell(std::string problem) {
+        if (!problem.empty()) result_.warnings.push_back("a capture: " + std::move(problem));
     }
 
     [[nodiscard]] SimTime next_sample(SimTime now) const {
@@ -105,13 +137,19 @@ class Runner final : public sim::Watcher {
 
     void sample(SimTime now) {
         result_.sample_times.push_back(now);
-        for (PortSamples& s : result_.port_samples) s.counts.push_back(counts_of(built_, result_.ports[s.port]));
+        const bool is_bound = std::ranges::binary_search(sampling_.instants, now);
+        for (PortSamples& s : result_.port_samples) {
+            s.counts.push_back(counts_of(built_, result_.ports[s.port]));
+            s.delays.emplace_back();
+            if (is_bound) s.delays.back() = delays_of(built_, result_.ports[s.port]);
+        }
         for (SwitchSamples& s : result_.switch_samples)
             s.buffer.push_back(fabric_.fabric_switch(s.node).buffered_bytes());
         for (FlowSamples& s : result_.flow_samples) {
             const flow::FlowNic& nic = fabric_.nic(fabric_.flows().spec(s.flow).src);
             s.rate.push_back(nic.rate_of(s.flow));
             s.delivered.push_back(fabric_.bytes_received(s.flow));
+            if (nic.config().measures_rtt) s.rtt.push_back(nic.rtt_of(s.flow));
         }
     }
 
@@ -132,6 +170,7 @@ class Runner final : public sim::Watcher {
             const SimTime to = std::min({std::max(now, next) + kLook, wanted, limit_});
             engine.run_until(to);
             now = to;
+            for (const auto& capture : captures_) capture->write_before(now);
             if (now == wanted) sample(now);
             if (const uint64_t p = fabric_.progress(); p != progress) {
                 progress = p;
@@ -176,6 +215,7 @@ class Runner final : public sim::Watcher {
     SimTime limit_;
     RunResult result_;
     Sampling sampling_;
+    std::vector<std::unique_ptr<FlowCapture>> captures_;
 };
 
 }  // namespace

@@ -16,12 +16,15 @@ namespace simverbs::scenarios::run {
 
 /// What is looked at while the run goes on.
 struct Sampling {
-    sim::SimTime interval;  ///< zero: only at `instants`
-    std::vector<sim::SimTime> instants;
+    sim::SimTime interval;               ///< zero: only at `instants`
+    std::vector<sim::SimTime> instants;  ///< ascending
     // Numbers in the RunResult.
     std::vector<uint32_t> ports;
     std::vector<uint32_t> switches;
     std::vector<uint32_t> flows;
+
+    /// Where the captures go that `outputs.pcap` asks for: "h0.pcap", "tor0-5.pcap". "": none is written.
+    std::string capture_folder;
 
     [[nodiscard]] bool empty() const noexcept { return ports.empty() && switches.empty() && flows.empty(); }
 };

@@ -78,7 +78,7 @@ Problems append_flow_list(flow::FlowPlan& plan, const FlowListParameters& parame
         }
         if (listed.priority.value_or(0) > kMaxPriority) {
             writer.add_problem(path + ".priority", fmt::format("priority {} does not exist", *listed.priority),
-                               "0 to 7");
+                               "0 to 15");
         }
     }
     if (writer.has_problems()) return writer.problems();

@@ -28,7 +28,7 @@ PlanWriter::PlanWriter(flow::FlowPlan& plan, const WorkloadCommon& common) : pla
                     "a name of its own");
     }
     if (common.priority > kMaxPriority) {
-        add_problem("priority", fmt::format("priority {} does not exist", common.priority), "0 to 7");
+        add_problem("priority", fmt::format("priority {} does not exist", common.priority), "0 to 15");
     }
     check_not_negative("start", common.start);
 }

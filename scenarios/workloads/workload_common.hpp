@@ -21,8 +21,8 @@ constexpr uint64_t kMaxFlows = uint64_t{1} << 26;
 /// Most dependencies in one plan: 2 GiB.
 constexpr uint64_t kMaxDependencies = uint64_t{1} << 28;
 
-/// 802.1p has three bits.
-constexpr uint8_t kMaxPriority = 7;
+/// The last of 16 services: SLs, or numbers for DSCPs.
+constexpr uint8_t kMaxPriority = 15;
 
 /// Parameters of every workload.
 struct WorkloadCommon {

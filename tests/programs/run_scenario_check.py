@@ -150,6 +150,20 @@ def a_killed_host_takes_its_programs_with_it():
     expect(run_text(text), 0, "1 program in 2")
 
 
+def a_scenario_captures_the_ports_that_it_names():
+    server, environment = run_program_case.server_and_environment(OPTIONS.simverbs)
+    with tempfile.TemporaryDirectory(prefix="svt-") as folder:
+        file = pathlib.Path(folder) / "s.yaml"
+        file.write_text(PINGPONG + "outputs: {pcap: h1}\n")
+        run = subprocess.run([server, "run", str(file), "--out", folder], stdin=subprocess.DEVNULL, capture_output=True,
+                             text=True, timeout=120, env=environment)
+        expect(run, 0, "passed pingpong")
+        captures = sorted(path.name for path in pathlib.Path(folder).rglob("*.pcap"))
+        if captures != ["h1-mlx5_0-1.pcap"]:
+            raise AssertionError(f"captures: {captures}")
+    expect(run_text(PINGPONG + "outputs: {pcap: sw0}\n"), 2, "the packets of 'sw0' cannot be captured")
+
+
 def what_cannot_run_with_programs_is_said_all_at_once():
     text = PINGPONG + ("workloads:\n  - {name: w, kind: flows, flows: [{src: h0, dst: h1, bytes: 1 MB}]}\n"
                        "outputs: {pcap: sw0/1}\n")
@@ -231,7 +245,8 @@ CHECKS = [a_lost_packet_is_found_and_the_programs_end_right, a_dead_cable_ends_i
           a_fault_acts_on_no_more_packets_than_it_may, the_same_scenario_prints_the_same_bytes,
           a_timeout_is_simulated_and_ends_the_program, a_program_starts_when_the_one_before_is_ready,
           a_program_that_never_gets_ready_holds_up_the_next, a_stall_is_reported_long_before_the_timeout,
-          a_killed_host_takes_its_programs_with_it, what_cannot_run_with_programs_is_said_all_at_once,
+          a_killed_host_takes_its_programs_with_it, a_scenario_captures_the_ports_that_it_names,
+          what_cannot_run_with_programs_is_said_all_at_once,
           programs_and_flows_share_a_fat_tree, programs_beside_flows_give_the_same_bytes_twice,
           flows_go_on_when_the_programs_have_ended, a_run_of_both_ends_when_its_time_is_over,
           a_link_fault_of_a_fabric_hits_programs_and_flows, programs_of_infiniband_fabrics_have_credits_and_lids,

@@ -61,7 +61,8 @@ std::string folder_name(const std::string& text) {
     return name;
 }
 
-scenarios::run::Sampling sampling_of(const ScenarioSpec& spec, const scenarios::run::RunResult& described) {
+scenarios::run::Sampling sampling_of(const ScenarioSpec& spec, const scenarios::run::RunResult& described,
+                                     const fs::path& folder) {
     const scenarios::expect::SamplingWanted wanted = scenarios::expect::sampling_wanted(spec.expectations);
     const scenarios::expect::SampledParts parts = scenarios::expect::sampled_parts(wanted, described);
     scenarios::run::Sampling sampling;
@@ -70,6 +71,12 @@ scenarios::run::Sampling sampling_of(const ScenarioSpec& spec, const scenarios::
     sampling.switches = parts.switches;
     sampling.flows = parts.flows;
     if (wanted.needs_interval) sampling.interval = wanted.interval.value_or(scenarios::run::kSampleInterval);
+    // Those of programs are the adapters' own.
+    if (!spec.outputs.pcap.empty() && spec.programs.empty()) {
+        std::error_code error;  // the captures say it
+        fs::create_directories(folder / "pcap", error);
+        sampling.capture_folder = (folder / "pcap").string();
+    }
     return sampling;
 }
 
@@ -161,7 +168,7 @@ void execute_checked(Job& job) {
         job.problems = sink.to_string();
         return;
     }
-    const scenarios::run::Sampling sampling = sampling_of(spec, described);
+    const scenarios::run::Sampling sampling = sampling_of(spec, described, job.folder);
     described.wall_setup_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     scenarios::run::Driver driver;
     if (programs) driver = [&](sim::Watcher& watcher) { return programs->run(watcher); };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "models/fabric/fabric.hpp"
@@ -197,7 +198,7 @@ LabSession::LabSession(const scenarios::ScenarioSpec& spec, scenarios::run::Buil
     scenarios::run::make_fabric(built,
                                 {&lab.memory(), [&lab](uint32_t host, uint32_t nic) { return &lab.sink(host, nic); }});
     parts_->adapters = &built.fabric->adapters();
-    for (const scenarios::run::CapturedPort& port : built.captures)
+    for (const scenarios::run::CapturedAdapterPort& port : built.captures)
         parts_->capture(request.pcap_folder, port.host, port.device, port.adapter, port.port);
     parts_->attach(built.fabric->engine(), numbers);
 }

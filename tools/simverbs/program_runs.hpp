@@ -17,7 +17,7 @@ namespace simverbs::tools {
 struct ProgramRunOptions {
     bool echo = false;        ///< what the programs print, line by line as it comes, "[name] " in front
     bool explain = false;     ///< collect explanations
-    std::string pcap_folder;  ///< of every port; "": no capture
+    std::string pcap_folder;  ///< of the ports that the scenario names, or of all; "": no capture
 };
 
 /// How one program went.

@@ -7,9 +7,11 @@ namespace simverbs::hca {
 
 bool Device::take_permitted(Port& port, sim::SimTime now, TxEntry& entry, bool& is_ack) {
     FlowGate& gate = *port.gate;
+    const link::ServiceMap& classes = port.config->classes;
     const auto may_go = [&](const TxEntry& e) {
-        if (!gate.control.may_send(port.egress, e.packet.priority, e.wire_bytes)) return false;
-        gate.control.sent(e.packet.priority, e.wire_bytes);
+        const uint32_t priority = classes[e.packet.priority];
+        if (!gate.control.may_send(port.egress, priority, e.wire_bytes)) return false;
+        gate.control.sent(priority, e.wire_bytes);
         return true;
     };
     for (const bool acks : {true, false}) {
@@ -30,7 +32,7 @@ bool Device::take_permitted(Port& port, sim::SimTime now, TxEntry& entry, bool& 
             entry = queue.front();
             queue.pop();
             if (!acks) port.ahead_bytes -= entry.packet.payload_bytes;
-            const uint32_t priority = entry.packet.priority;
+            const uint32_t priority = classes[entry.packet.priority];
             if (((held >> priority) & 1) == 0 && may_go(entry)) return true;
             aside[priority].push(entry);
             held |= 1U << priority;
@@ -41,8 +43,9 @@ bool Device::take_permitted(Port& port, sim::SimTime now, TxEntry& entry, bool& 
 
 bool Device::park_if_blocked(Port& port, const Qp& qp, uint32_t entity) {
     // A UD QP's next datagram has a priority of its own.
-    if (qp.type == QpType::Ud || ((port.egress.blocked >> qp.path.priority) & 1) == 0) return false;
-    port.gate->parked[qp.path.priority].push(entity);
+    const uint32_t priority = port.config->classes[qp.path.priority];
+    if (qp.type == QpType::Ud || ((port.egress.blocked >> priority) & 1) == 0) return false;
+    port.gate->parked[priority].push(entity);
     return true;
 }
 
@@ -62,7 +65,8 @@ void Device::on_flow_control(Port& port, sim::SimTime now) {
 }
 
 void Device::give_credits(Port& port, const wire::Packet& packet, sim::SimTime now) {
-    port.gate->control.received(port.egress, packet.priority, port.ingress.bytes_of(packet), now);
+    const uint32_t vl = port.config->peer_classes[packet.priority];
+    port.gate->control.received(port.egress, vl, port.ingress.bytes_of(packet), now);
     port.busy_until = std::max(port.busy_until, port.egress.busy_until);
     port.transmit_at = next_transmit(port);
 }

@@ -44,13 +44,38 @@ TEST(Metrics, TimesOfFlowsAreThoseOfMeasuredFlowsThatCompleted) {
                      {"fct.p50 of web", 1e9},
                      {"fct.p33 of web", 20e6},
                      {"fct.total of web", 2'020e6},
-                     {"fct.count of web", 3},
                      {"fct of flow 0", 1e9},
                      {"fct of flow ring[1]", 100e6},
                      {"fct.max of h3", 1e9},
                      {"fct.max of web from 2 ms until 3 ms", 20e6},
                      {"duration of ring", 300e6},
                      {"simulated_time", 10e9}});
+}
+
+TEST(Metrics, ACountIsAPlainNumberWhateverTheUnitOfWhatIsCounted) {
+    expect_measured(testing::sample_result(), " > 1", {{"fct.count of web", 3}, {"goodput.count of web", 4}});
+}
+
+TEST(Metrics, DelaysAreThoseOfThePacketsThatLeftInTheTimeAsked) {
+    run::RunResult result = testing::sample_result();
+    std::vector<sim::TimeHistogram> early(run::kPriorities);
+    early[3].add(sim::SimTime::us(10));
+    std::vector<sim::TimeHistogram> late = early;
+    late[3].add(sim::SimTime::us(30));
+    late[6].add(sim::SimTime::us(50));
+    for (run::PortRecord& port : result.ports)
+        if (port.is_switch)
+            port.delays = port.name == "sw0/3" ? late : std::vector<sim::TimeHistogram>(run::kPriorities);
+    for (run::PortSamples& samples : result.port_samples)
+        if (result.ports[samples.port].name == "sw0/3") samples.delays.assign(samples.counts.size(), early);
+    expect_measured(result, " > 1 us",
+                    {{"queueing_delay", 30e6},
+                     {"queueing_delay of queue sw0/3 priority 3", 20e6},
+                     {"queueing_delay of queue sw0/3 priority 6", 50e6},
+                     {"queueing_delay of sw0/3 until 5 ms", 10e6},
+                     {"queueing_delay of sw0/3 from 5 ms", 40e6},
+                     {"queueing_delay.total of queue sw0/3 priority 3 from 5 ms", 30e6}});
+    expect_measured(result, " > 1", {{"queueing_delay.count of sw0", 3}, {"queueing_delay.count of sw0/1", 0}});
 }
 
 TEST(Metrics, SlowdownIsCompletionTimeOverThatOfTheEmptyNetwork) {
@@ -190,8 +215,8 @@ TEST(Metrics, WhatTheRunCannotTellIsSaid) {
     const run::RunResult result = testing::sample_result();
     const std::vector<std::pair<std::string, std::string>> cases{
         {"queueing_delay < 1 us", "'queueing_delay' is not measured in this run"},
-        {"headroom of sw0/3 < 1 KB",
-         "'headroom' is measured only as the most that a switch has wanted in the whole run"},
+        {"queueing_delay of h3 < 1 us", "'queueing_delay' is of switches: ask for the switch's port"},
+        {"headroom of h3 < 1 KB", "'headroom' is of switches: ask for the switch's port"},
         {"drops of queue sw0/3 priority 3 == 0", "'drops' is not measured by priority, only of the whole port"},
         {"queue.mean of h0 < 1 KB", "the queue of h0 was not sampled in this run"},
         {"packets of h0 from 1 ms < 5", "h0 was not sampled at 1 ms"},

@@ -101,7 +101,8 @@ TEST(Warnings, TooSmallAHeadroomIsToldWithWhatIsMissing) {
     ASSERT_EQ(warnings.size(), 2U);
     EXPECT_EQ(warnings[0],
               "2 packets of a lossless class were dropped, 2 of them at sw0/3: the headroom is too small by 3 KB");
-    EXPECT_EQ(warnings[1], "pause storms detected: 1");
+    EXPECT_EQ(warnings[1],
+              "pause storms detected: 1 (sending was paused for too long at sw0/3; the watchdog dropped 1 packet)");
 }
 
 TEST(EmptyResult, EveryOutputStandsIt) {

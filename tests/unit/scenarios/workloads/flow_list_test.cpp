@@ -29,7 +29,7 @@ TEST(FlowList, EveryWrongFlowIsReportedAtOnce) {
     FlowListParameters p;
     p.common.name = "list";
     p.common.host_count = 3;
-    p.flows = {{0, 0, 10, {}, {}}, {0, 3, -1, {}, uint8_t{8}}, {1, 2, 5, -sim::SimTime::ps(1), {}}};
+    p.flows = {{0, 0, 10, {}, {}}, {0, 3, -1, {}, uint8_t{16}}, {1, 2, 5, -sim::SimTime::ps(1), {}}};
     flow::FlowPlan plan;
     std::set<std::string> paths;
     for (const Diagnostic& problem : append_flow_list(plan, p)) paths.insert(problem.path);

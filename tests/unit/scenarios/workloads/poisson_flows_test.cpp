@@ -98,7 +98,7 @@ TEST(PoissonFlows, AnotherWorkloadOrAnotherHostChangesNothing) {
 TEST(PoissonFlows, EveryWrongParameterIsReportedAtOnce) {
     flow::FlowPlan plan;
     PoissonParameters p = web_search(1, -1, sim::SimTime::zero());
-    p.common.priority = 9;
+    p.common.priority = 16;
     p.link_rate = {};
     p.sizes.back().percent = 99;
     std::set<std::string> paths;
