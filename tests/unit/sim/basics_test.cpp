@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/check.hpp"
+#include "sim/chunk_fifo.hpp"
 #include "sim/event_list.hpp"
 #include "sim/link_ring.hpp"
 #include "sim/rng.hpp"
@@ -101,6 +102,40 @@ TEST(LinkRing, KeepsOrderWhileItGrowsInEveryPosition) {
         EXPECT_TRUE(ring.empty());
         EXPECT_EQ(ring.size(), 0U);
     }
+}
+
+TEST(ChunkFifo, KeepsOrderAcrossChunksAndGivesThemBack) {
+    ChunkPool pool;
+    ChunkFifo<Item> a, b;  // share the pool
+    EXPECT_EQ(pool.memory(), 0U);
+    const size_t one_slab = [&] {
+        a.push({}, SimTime::ps(1), pool);
+        a.pop(pool);
+        return pool.memory();
+    }();
+    int next_in = 0, next_out = 0;
+    for (int round = 0; round < 200; ++round) {
+        // Fills to a changing length, then empties partly or wholly.
+        for (int i = 0; i < round % 37; ++i, ++next_in) {
+            a.push({SimTime::max(), next_in}, SimTime::ps(next_in), pool);
+            b.push({SimTime::max(), -next_in}, SimTime::ps(next_in), pool);
+        }
+        const int keep = round % 3 == 0 ? 0 : std::min(5, next_in - next_out);
+        for (; next_out < next_in - keep; ++next_out) {
+            ASSERT_EQ(a.size(), static_cast<uint32_t>(next_in - next_out));
+            ASSERT_EQ(a.head_time(), SimTime::ps(next_out));
+            ASSERT_EQ(a.second_time(), next_out + 1 < next_in ? SimTime::ps(next_out + 1) : SimTime::max());
+            ASSERT_EQ(a.front().value, next_out);
+            ASSERT_EQ(b.front().value, -next_out);
+            a.pop(pool);
+            b.pop(pool);
+        }
+        EXPECT_EQ(a.empty(), next_in == next_out);
+    }
+    a.clear(pool);
+    EXPECT_EQ(a.head_time(), SimTime::max());
+    EXPECT_EQ(a.second_time(), SimTime::max());
+    EXPECT_EQ(pool.memory(), one_slab) << "chunks were not given back";
 }
 
 TEST(CounterSet, ReadsTheOwnersIntegers) {

@@ -57,6 +57,23 @@ TEST(LocalQueue, TopIsAlwaysTheSmallestOfManyRandomUpdates) {
     }
 }
 
+TEST(LocalQueue, StartsEmptyWhateverItsLastUserLeftThere) {
+    LocalQueue q;
+    q.reset(64);
+    for (uint32_t s = 0; s < 64; ++s) q.set_leaf(s, local_key(SimTime::ps(7), EventPhase::Deliver, s));
+    q.build();
+    q.reset(2);  // leaves the larger tree's leaves behind
+    q.build();
+    q.start_empty(64);
+    EXPECT_EQ(q.top(), kNoEvent);
+    const LocalKey key = local_key(SimTime::ps(9), EventPhase::Timer, 40);
+    q.update(40, key);
+    EXPECT_EQ(q.top(), key);
+    q.start_empty(8);  // was not emptied
+    EXPECT_EQ(q.top(), kNoEvent);
+    for (uint32_t s = 0; s < 8; ++s) EXPECT_EQ(q.leaf(s), kNoEvent);
+}
+
 TEST(LocalQueue, MoreSourcesThanAKeyCanNameAreRefused) {
     const ThrowingChecks throwing;
     LocalQueue q;
