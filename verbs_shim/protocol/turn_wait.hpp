@@ -3,10 +3,10 @@
 // A change of process costs about a microsecond and a half, a look at another core's word a tenth of that. So the
 // server has a core to itself where there are two, and looks at the word; the programs share the other one, and whoever
 // gives up its turn makes room for the next at once, while the server is at work, unless it has learnt that it will be
-// the next itself. Microseconds a grant on a 2-core virtual machine, of which two are work (`docs/performance.md`,
-// "Programs"): 2.3 where that goes well, 4 to 5.5 where the scheduler places the three as it likes, 7 with futexes on
-// one core, 12 to 30 with futexes across cores. With other busy processes on all cores a yield takes milliseconds: the
-// next waits then sleep at once.
+// the next itself. Microseconds a grant on a 2-core virtual machine, a server and two programs that do nothing else:
+// 1.6 to 2.1 like that, 2.5 to 3.8 with yields where the scheduler places the three as it likes, 7 to 8.4 with futexes
+// on one core, 12 to 32 with futexes across cores. With other busy processes on all cores a yield takes milliseconds:
+// the next waits then sleep at once.
 #pragma once
 
 #include <cstdint>
