@@ -34,7 +34,7 @@ struct HcaPortConfig {
     std::vector<uint16_t> pkeys{0xFFFF};
     Mtu max_mtu = Mtu::Mtu4096, active_mtu = Mtu::Mtu4096;
     sim::BitRate rate;
-    sim::ByteCount vl_buffer = 0;  ///< InfiniBand: bytes of each VL, where the link counts credits
+    sim::ByteCount vl_buffer = 0;                       ///< InfiniBand: bytes of each VL, where the link counts credits
     link::ServiceMap classes = link::kOwnClasses;       ///< priority (InfiniBand: VL) by which it sends each service
     link::ServiceMap peer_classes = link::kOwnClasses;  ///< InfiniBand: the neighbour's
     uint8_t priority_of_sl[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};

@@ -257,9 +257,9 @@ class alignas(64) Switch final : public sim::Node {
     uint32_t storing_ = 0;         ///< ports with a packet in `storing`: only then is their third line looked at
     uint32_t leaves_at_once_ = 0;  ///< priorities ahead of which an egress never chooses another one
     uint32_t priorities_in_use_ = 0;
-    bool counts_buffer_ = false;              ///< somebody asks who holds how much of the buffer
-    bool has_control_ = false;                ///< some port has flow control
-    bool credits_ = false;                    ///< and it is InfiniBand's
+    bool counts_buffer_ = false;  ///< somebody asks who holds how much of the buffer
+    bool has_control_ = false;    ///< some port has flow control
+    bool credits_ = false;        ///< and it is InfiniBand's
     bool measures_delays_ = false;
     std::array<uint8_t, kPriorities> dense_;  ///< by priority: its place in queues_, or kUnused
     link::ServiceMap class_of_;               ///< by service: its priority

@@ -89,24 +89,6 @@ sim::SimTime end_of_flaps(const AddressedFaultSpec& fault) {
     return sim::SimTime::ps(end);
 }
 
-link::FaultKind link_kind(FaultKind kind) {
-    switch (kind) {
-        case FaultKind::Drop:
-            return link::FaultKind::Drop;
-        case FaultKind::Corrupt:
-            return link::FaultKind::Corrupt;
-        case FaultKind::Duplicate:
-            return link::FaultKind::Duplicate;
-        case FaultKind::Delay:
-            return link::FaultKind::Delay;
-        case FaultKind::Reorder:
-            return link::FaultKind::Reorder;
-        case FaultKind::Down:
-            return link::FaultKind::Down;
-    }
-    return link::FaultKind::Drop;
-}
-
 }  // namespace
 
 link::LinkFault link_fault(const FaultSpec& fault) {
@@ -142,19 +124,6 @@ link::LinkFault link_fault(const AddressedFaultSpec& fault) {
         to.down_time = fault.down_time;
         to.until = std::min(fault.until, end_of_flaps(fault));
     }
-    return to;
-}
-
-link::LinkFault link_fault(const FaultSpec& fault) {
-    link::LinkFault to;
-    to.kind = link_kind(fault.kind);
-    to.every = static_cast<uint64_t>(fault.every.value_or(0));
-    to.probability = fault.probability.value_or(0.0);
-    to.by = fault.by;
-    to.behind = static_cast<uint32_t>(std::max(fault.behind, 1));
-    to.from = fault.from;
-    to.until = fault.until;
-    to.path = fault.path;
     return to;
 }
 

@@ -122,7 +122,7 @@ class MatrixReader {
                 const auto id = problems_.number<uint32_t>(value, "trigger", 0, UINT32_MAX);
                 if (id) fires.emplace_back(*id, key == "recv_done_trigger");
             } else if (key == "prio") {
-                const auto priority = problems_.number<uint32_t>(value, "priority", 0, workloads::kMaxPriority);
+                const auto priority = problems_.number<uint32_t>(value, "priority", 0, workloads::kMaxEthernetPriority);
                 flow.priority = static_cast<uint8_t>(priority.value_or(0));
             } else {
                 problems_.add(words[i], fmt::format("unknown key {}", in_quotes(key)),

@@ -32,7 +32,7 @@ std::optional<workloads::ListedFlow> flow_at(const TextLines& lines, LineProblem
     }
     const auto src = host_at(problems, words[0], topology);
     const auto dst = host_at(problems, words[1], topology);
-    const auto priority = problems.number<uint32_t>(words[2], "priority", 0, workloads::kMaxPriority);
+    const auto priority = problems.number<uint32_t>(words[2], "priority", 0, workloads::kMaxEthernetPriority);
     const auto port = problems.number<uint32_t>(words[3], "port", 0, UINT16_MAX);
     const auto bytes = problems.number<int64_t>(words[4], "number of bytes", 1, INT64_MAX);
     const auto start = parse_seconds(words[5].text);

@@ -255,7 +255,7 @@ namespace {
 
 /// Where programs run, their adapters' ports; without programs a port is captured by what it sees (run_scenario).
 std::vector<CapturedAdapterPort> captured_ports(const ScenarioSpec& spec, const BuiltTopology& topology,
-                                         const BuiltAdapters& adapters, DiagnosticSink& sink) {
+                                                const BuiltAdapters& adapters, DiagnosticSink& sink) {
     std::vector<CapturedAdapterPort> out;
     if (spec.programs.empty()) return out;
     for (const PlaceRef& place : spec.outputs.pcap) {
@@ -270,8 +270,7 @@ std::vector<CapturedAdapterPort> captured_ports(const ScenarioSpec& spec, const 
         }
         if (!found)
             sink.add(place.position, place.path, fmt::format("the packets of '{}' cannot be captured", place.text),
-                     "a host that runs programs, or a port of its NICs",
-                     "beside programs, flows are not captured");
+                     "a host that runs programs, or a port of its NICs", "beside programs, flows are not captured");
     }
     return out;
 }

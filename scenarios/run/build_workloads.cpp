@@ -261,8 +261,7 @@ class WorkloadMaker {
 }  // namespace
 
 std::optional<BuiltWorkloads> build_workloads(const ScenarioSpec& spec, const BuiltTopology& topology,
-                                              const BuiltAdapters& adapters, Services& services,
-                                              DiagnosticSink& sink) {
+                                              const BuiltAdapters& adapters, Services& services, DiagnosticSink& sink) {
     BuiltWorkloads built;
     std::vector<bool> has_adapter(adapters.adapters.empty() ? 0 : topology.topology.hosts.size(), false);
     for (const FabricAdapter& adapter : adapters.adapters)

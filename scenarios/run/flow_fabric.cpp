@@ -137,9 +137,10 @@ std::vector<std::string> FlowFabric::problems_with(const topologies::Topology& t
             return !stormer.is_switch && std::ranges::find(a.hosts, stormer.index) != a.hosts.end();
         };
         if (std::ranges::any_of(config.adapters, is_of)) {
-            problems.push_back(fmt::format("'{}' is a pause storm of {}, which runs programs: a host of flows, or the "
-                                           "switch's end of the link, can have one",
-                                           s.name, topology.name_of(stormer)));
+            problems.push_back(
+                fmt::format("'{}' is a pause storm of {}, which runs programs: a host of flows, or the "
+                            "switch's end of the link, can have one",
+                            s.name, topology.name_of(stormer)));
             continue;
         }
         if (config.layer == link::LinkLayer::Ethernet && (has_pfc(l.a.node) || has_pfc(l.b.node))) continue;

@@ -24,9 +24,8 @@ link::ServiceMap sl2vl_table(const NumberPairs& pairs) {
 
 Services::Services(const BuiltTopology& topology)
     : topology_(topology), is_infiniband_(topology.layer == link::LinkLayer::InfiniBand) {
-    are_tagged_ = std::ranges::any_of(topology.host_ports, [](const HostPort& port) {
-        return port.spec != nullptr && port.spec->vlan.has_value();
-    });
+    are_tagged_ = std::ranges::any_of(
+        topology.host_ports, [](const HostPort& port) { return port.spec != nullptr && port.spec->vlan.has_value(); });
     for (int p = 0; p < kPriorities; ++p) dscps_[static_cast<size_t>(p)] = p * kDscpsOfAPriority;
 }
 

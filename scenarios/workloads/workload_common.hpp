@@ -23,6 +23,8 @@ constexpr uint64_t kMaxDependencies = uint64_t{1} << 28;
 
 /// The last of 16 services: SLs, or numbers for DSCPs.
 constexpr uint8_t kMaxPriority = 15;
+/// Of files that know Ethernet alone: 802.1p priorities.
+constexpr uint8_t kMaxEthernetPriority = 7;
 
 /// Parameters of every workload.
 struct WorkloadCommon {

@@ -31,7 +31,7 @@ Placed place(const std::string& faults, const std::string& head = kTwoHosts) {
     auto topology = build_topology(out.runs.front(), sink);
     if (topology) {
         out.topology = std::move(*topology);
-        out.built = build_faults(out.runs.front(), out.topology, sink);
+        out.built = build_faults(out.runs.front(), out.topology, flow::FlowPlan(), sink);
     }
     out.problems = sink.to_string();
     return out;
@@ -127,13 +127,21 @@ TEST(AddressedFaults, AHostsNameIsNotThatOfALongerOne) {
 TEST(AddressedFaults, WhatALabCannotDoIsSaidAllAtOnce) {
     const Placed p = place(
         "  - {link: h0, drop: {match: {flow: 3}}}\n"
-        "  - {link: h0, pause_storm: {from: 1 us}}\n"
         "  - {link: h0 - h1, down: {from: 1 us}}\n");
     EXPECT_NE(p.problems.find("faults[0]: programs have queue pairs, not flows; expected 'qpn' instead of 'flow'"),
               std::string::npos)
         << p.problems;
-    EXPECT_NE(p.problems.find("faults[1]: pause storms cannot be simulated yet"), std::string::npos);
-    EXPECT_NE(p.problems.find("faults[2]: there is no link at 'h0' to 'h1'"), std::string::npos);
+    EXPECT_NE(p.problems.find("faults[1]: there is no link at 'h0' to 'h1'"), std::string::npos);
+}
+
+TEST(AddressedFaults, AnAdapterOfProgramsCannotStorm) {
+    DiagnosticSink sink;
+    const auto runs = parse_scenario(std::string(kTwoHosts) + "faults: [{link: h0, pause_storm: {from: 1 us}}]\n",
+                                     "s.yaml", scenario_options(), sink);
+    ASSERT_TRUE(runs) << sink.to_string();
+    EXPECT_FALSE(plan_scenario(runs->front(), sink));
+    EXPECT_NE(sink.to_string().find("is a pause storm of h0, which runs programs"), std::string::npos)
+        << sink.to_string();
 }
 
 TEST(LinksOwnFaults, AreThoseOfTheirCables) {

@@ -320,7 +320,7 @@ TEST(FlowsBesidePrograms, AtAHostOfProgramsAreRefusedOnceForEachHost) {
         "or for the programs; where a workload says 'all', hosts of programs are left out\n");
 }
 
-TEST(Captures, AreOfPortsOfPrograms) {
+TEST(CapturesBesidePrograms, AreOfPortsOfPrograms) {
     const std::string head = "hosts: 4\nnic: ideal\n" + programs_on({"h0", "h1"});
     Built b = build(head + "outputs: {pcap: [h0, h1.simverbs0/1]}\n");
     ASSERT_EQ(b.problems, "");
