@@ -90,6 +90,9 @@ void read_lab_parts(LabReading& reading, const Section& section);
 /// What a switch has that does not say: Spectrum-2, Quantum.
 [[nodiscard]] sim::SimTime default_switch_latency(LinkLayer layer) noexcept;
 
+/// The largest DSCP: six bits.
+inline constexpr int kMostDscp = 63;
+
 /// A map from whole numbers to whole numbers.
 struct NumberMapRule {
     std::string_view shape;  ///< for messages

@@ -18,7 +18,6 @@ constexpr sim::ByteCount kDefaultInfiniBandMtu = 4096;
 constexpr sim::ByteCount kLeastEthernetMtu = 336;
 constexpr std::array<sim::ByteCount, 5> kInfiniBandMtus{256, 512, 1024, 2048, 4096};
 
-constexpr int kMostDscp = 63;
 constexpr int kMostPriority = 7;
 constexpr std::array<std::string_view, 6> kEthernetOnly{"vlan", "priority", "dscp_map", "ipv6", "roce_versions", "mac"};
 

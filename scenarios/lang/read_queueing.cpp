@@ -13,7 +13,6 @@ namespace simverbs::scenarios {
 namespace {
 
 constexpr int kPriorities = 8;
-constexpr int kMostDscp = 63;
 constexpr int kMostSl = 15;
 constexpr int kMostVl = 14;  // VL 15 is management's
 
