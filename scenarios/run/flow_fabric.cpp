@@ -39,8 +39,8 @@ uint32_t full_packet_bytes(const FlowFabricConfig& config) {
 }
 
 uint32_t ack_bytes(const FlowFabricConfig& config) {
-    constexpr auto kAck = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge);
-    return link::packet_bytes(config.layer, packet_of(kAck, 0), config.vlan);
+    constexpr auto kAcknowledge = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge);
+    return link::packet_bytes(config.layer, packet_of(kAcknowledge, 0), config.vlan);
 }
 
 /// What packets on the wire ask for: data, acknowledgements and CNPs.

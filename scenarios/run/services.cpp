@@ -6,7 +6,7 @@ namespace simverbs::scenarios::run {
 
 namespace {
 
-constexpr int kPriorities = 8;
+constexpr int kPcps = 8;
 constexpr int kDscpsOfAPriority = 8;
 
 /// SL2VL: without a table as OpenSM has it with QoS (VL = SL, VL 15 being management's); with one, what it does not
@@ -26,7 +26,7 @@ Services::Services(const BuiltTopology& topology)
     : topology_(topology), is_infiniband_(topology.layer == link::LinkLayer::InfiniBand) {
     are_tagged_ = std::ranges::any_of(
         topology.host_ports, [](const HostPort& port) { return port.spec != nullptr && port.spec->vlan.has_value(); });
-    for (int p = 0; p < kPriorities; ++p) dscps_[static_cast<size_t>(p)] = p * kDscpsOfAPriority;
+    for (int p = 0; p < kPcps; ++p) dscps_[static_cast<size_t>(p)] = p * kDscpsOfAPriority;
 }
 
 std::optional<uint8_t> Services::number_of_dscp(int dscp) {
@@ -50,9 +50,9 @@ ServiceCodes Services::codes() const {
 }
 
 const NumberPairs& Services::dscp_map_of(flow::HostIndex host) const {
-    static const NumberPairs kNone;
+    static const NumberPairs kNoMap;
     const NicSpec* nic = topology_.host_ports[host].spec;
-    return nic != nullptr ? nic->dscp_map : kNone;
+    return nic != nullptr ? nic->dscp_map : kNoMap;
 }
 
 link::ServiceMap Services::by_dscp(const NumberPairs& dscp_map) const {
