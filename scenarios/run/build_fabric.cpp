@@ -257,7 +257,8 @@ namespace {
 std::vector<CapturedAdapterPort> captured_ports(const ScenarioSpec& spec, const BuiltTopology& topology,
                                                 const BuiltAdapters& adapters, DiagnosticSink& sink) {
     std::vector<CapturedAdapterPort> out;
-    if (spec.programs.empty()) return out;
+    // Without hosts: something is wrong already, and has been said.
+    if (spec.programs.empty() || adapters.hosts.empty()) return out;
     for (const PlaceRef& place : spec.outputs.pcap) {
         bool found = false;
         for (uint32_t i = 0; i < topology.host_ports.size(); ++i) {
