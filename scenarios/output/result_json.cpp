@@ -25,6 +25,8 @@ std::string_view ending_text(run::RunEnding ending) {
             return "until";
         case run::RunEnding::Stuck:
             return "stuck";
+        case run::RunEnding::Interrupted:
+            return "interrupted";
     }
     return "";
 }

@@ -66,6 +66,8 @@ std::string ending_line(const run::RunResult& result) {
             return fmt::format("the time was over at {}", at);
         case run::RunEnding::Stuck:
             return fmt::format("STUCK at {}: see stuck_dump in result.json", at);
+        case run::RunEnding::Interrupted:
+            return fmt::format("INTERRUPTED at {}: what there was until then", at);
     }
     return "";
 }

@@ -30,12 +30,14 @@ std::string ending_text(const RunResult& result) {
             return "the time was over";
         case RunEnding::Stuck:
             return "stuck";
+        case RunEnding::Interrupted:
+            return "interrupted";
     }
     return "";
 }
 
 std::string_view ending_style(const RunResult& result) {
-    return result.ending == RunEnding::Stuck ? "bad" : "";
+    return result.ending == RunEnding::Stuck || result.ending == RunEnding::Interrupted ? "bad" : "";
 }
 
 size_t met(const ReportRun& run) {

@@ -144,9 +144,10 @@ struct FlowSamples {
 };
 
 enum class RunEnding : uint8_t {
-    Done,   ///< all flows have ended
-    Until,  ///< the time was over
-    Stuck,  ///< nothing could happen, or nothing came forward, while flows were outstanding
+    Done,         ///< all flows have ended
+    Until,        ///< the time was over
+    Stuck,        ///< nothing could happen, or nothing came forward, while flows were outstanding
+    Interrupted,  ///< whoever watched it (Ctrl-C) stopped it
 };
 
 struct RunResult {

@@ -182,7 +182,9 @@ class Runner final : public sim::Watcher {
             }
             if (!progress_ || std::chrono::steady_clock::now() - told < kProgressEvery) continue;
             told = std::chrono::steady_clock::now();
-            if (!progress_(now, fabric_.ended(), fabric_.flows().size())) break;
+            if (progress_(now, fabric_.ended(), fabric_.flows().size())) continue;
+            result_.ending = RunEnding::Interrupted;
+            break;
         }
     }
 
@@ -191,6 +193,7 @@ class Runner final : public sim::Watcher {
         if (all_ended) return;
         const bool over = fabric_.engine().frontier() >= limit_;
         const bool idle = fabric_.engine().next_event_time() == SimTime::max();
+        if (result_.ending == RunEnding::Interrupted) return;
         if (result_.ending != RunEnding::Stuck) result_.ending = idle && !over ? RunEnding::Stuck : RunEnding::Until;
         if (result_.ending == RunEnding::Stuck || !fabric_.pause_cycle().empty())
             result_.stuck_dump = fabric_.engine().stuck_dump();

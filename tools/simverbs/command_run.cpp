@@ -44,6 +44,7 @@ struct Job {
     std::vector<scenarios::expect::ExpectationVerdict> verdicts;
     std::vector<std::string> write_errors;
     std::string summary;  ///< for the terminal
+    bool was_run = false;
     int code = kSuccess;
 };
 
@@ -100,6 +101,7 @@ void add_programs(const ProgramRun& done, Job& job) {
     }
     for (size_t f = 0; f < done.killed_by_fault.size(); ++f) job.result.faults[f].fired += done.killed_by_fault[f];
     job.result.warnings.insert(job.result.warnings.end(), done.notes.begin(), done.notes.end());
+    if (done.ending == ProgramRunEnding::Interrupted) job.result.ending = scenarios::run::RunEnding::Interrupted;
     if (done.ending == ProgramRunEnding::Stalled) {
         job.result.ending = scenarios::run::RunEnding::Stuck;
         job.result.stuck_dump = done.stall_report;
@@ -190,6 +192,7 @@ void execute_checked(Job& job) {
 }
 
 void execute(Job& job) {
+    job.was_run = true;
     try {
         execute_checked(job);
     } catch (const UserError& error) {
@@ -241,6 +244,11 @@ void execute_all(std::vector<Job>& jobs, unsigned width) {
     for (unsigned i = 1; i < std::min<size_t>(width, jobs.size()); ++i) threads.emplace_back(work);
     work();
     for (std::thread& t : threads) t.join();
+    // What an interruption has left to be told.
+    for (; printed < jobs.size(); ++printed) {
+        std::cout << jobs[printed].summary << std::flush;
+        std::cerr << jobs[printed].problems;
+    }
 }
 
 std::string command_of(const RunOptions& options, const std::string& file) {
@@ -293,7 +301,8 @@ int run_scenarios(const RunOptions& options) {
     const unsigned width =
         options.jobs > 0 ? static_cast<unsigned>(options.jobs) : std::max(cores / static_cast<unsigned>(threads), 1U);
     execute_all(jobs, width);
-    if (stop_signal_seen()) return kInterrupted;
+    // An interrupted run has results too.
+    std::erase_if(jobs, [](const Job& job) { return !job.was_run; });
 
     std::vector<std::string> errors;
     std::vector<scenarios::output::JunitRun> junit;
@@ -314,6 +323,7 @@ int run_scenarios(const RunOptions& options) {
             errors.push_back(std::move(error));
     }
     for (const std::string& error : errors) std::cerr << "simverbs: " << error << '\n';
+    if (stop_signal_seen()) return kInterrupted;
     const int code = verdict_code(jobs);
     return code == kSuccess && !errors.empty() ? kServerError : code;
 }
