@@ -85,13 +85,12 @@ void FlowNic::on_out_of_order(Receiver& r, uint32_t qp, Packet& packet, int32_t 
 /// Telemetry and the sender's time stamp go back as they came; a NAK of selective repeat names what has arrived.
 [[gnu::always_inline]] inline Packet FlowNic::make_ack(const Receiver& r, Packet& data, uint8_t syndrome,
                                                        uint32_t psn) {
-    constexpr auto kAck = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge);
     Packet ack;
     ack.dest = r.src & 0x3FFFF;
     ack.priority = (config_.ack_priority != 0xFF ? config_.ack_priority : r.service) & 0xF;
     ack.ttl = kHops;
     ack.dest_qp = r.src_qp & Psn::kMask;
-    ack.opcode = kAck;
+    ack.opcode = wire::kAckOpcode;
     ack.psn = psn & Psn::kMask;
     ack.aeth_syndrome = syndrome;
     ack.aeth_msn = syndrome == kPsnNak ? uint32_t{data.psn} : uint32_t{data.aeth_msn};

@@ -33,8 +33,7 @@ uint64_t flow_key(wire::LeafId dest, uint32_t dest_qp, bool is_answer) noexcept 
 }
 
 uint64_t flow_key(const wire::Packet& packet) noexcept {
-    constexpr auto kAck = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge);
-    return flow_key(packet.dest, packet.dest_qp, packet.opcode == kAck || packet.opcode == wire::kCnpOpcode);
+    return flow_key(packet.dest, packet.dest_qp, wire::is_answer(packet.opcode));
 }
 
 LinkFaults::LinkFaults(std::vector<LinkFault> faults, uint64_t seed, sim::ComponentId port)

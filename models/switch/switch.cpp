@@ -204,7 +204,7 @@ HOT_INLINE void Switch::send(PortIndex index, Packet& packet, uint32_t bytes, Si
 
 void Switch::write_telemetry(PortIndex index, Packet& packet, SimTime now) {
     // An acknowledgement brings back what its packet has collected.
-    if (packet.opcode == wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge)) return;
+    if (packet.opcode == wire::kAckOpcode) return;
     const Port& port = ports_[index];
     ByteCount queued = 0;
     for (uint32_t d = 0; d < priorities_in_use_; ++d) queued += queues_[index * priorities_in_use_ + d].bytes;

@@ -43,7 +43,14 @@ constexpr std::uint8_t make_opcode(Transport transport, BaseOpcode base) noexcep
     return static_cast<std::uint8_t>(static_cast<unsigned>(transport) | static_cast<unsigned>(base));
 }
 
+inline constexpr std::uint8_t kAckOpcode = make_opcode(Transport::Rc, BaseOpcode::Acknowledge);
+static_assert(kAckOpcode == 0x11);
 inline constexpr std::uint8_t kCnpOpcode = make_opcode(Transport::Cnp, BaseOpcode::CongestionNotification);
 static_assert(kCnpOpcode == 0x81);
+
+/// What goes back from the responder of an RC WRITE: acknowledgements and CNPs.
+[[nodiscard]] constexpr bool is_answer(std::uint8_t opcode) noexcept {
+    return opcode == kAckOpcode || opcode == kCnpOpcode;
+}
 
 }  // namespace simverbs::wire

@@ -11,7 +11,6 @@ namespace simverbs::scenarios::run {
 namespace {
 
 constexpr size_t kLargestFrame = 4096 + 256;
-constexpr auto kAck = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge);
 
 wire::MacAddress mac_of(flow::HostIndex host) {
     const uint32_t n = host + 1;
@@ -45,10 +44,6 @@ uint16_t lid_of(flow::HostIndex host) {
     return static_cast<uint16_t>(host + 1);
 }
 
-bool is_answer(const wire::Packet& packet) {
-    return packet.opcode == kAck || packet.opcode == wire::kCnpOpcode;
-}
-
 }  // namespace
 
 std::string FlowCapture::open(const std::string& path) {
@@ -63,7 +58,7 @@ void FlowCapture::on_packet(sim::SimTime time, const wire::Packet& packet, link:
 
 wire::FrameSpec FlowCapture::frame_of(const Seen& seen) const {
     const wire::Packet& packet = seen.packet;
-    const bool answers = is_answer(packet);
+    const bool answers = wire::is_answer(packet.opcode);
     const auto of_dest = answers ? flows_.leaving(packet.dest) : flows_.arriving(packet.dest);
     const flow::FlowSpec& flow = flows_.spec(of_dest[packet.dest_qp]);
     const flow::HostIndex from = answers ? flow.dst : flow.src;

@@ -186,7 +186,7 @@ void Device::enqueue_ack(Qp& qp, uint8_t syndrome, wire::Psn psn, sim::SimTime n
     TxEntry entry;
     entry.kind = TxKind::Ack;
     entry.qp_slot = qp.slot;
-    entry.packet = packet_for(qp, qp.path, wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge), psn);
+    entry.packet = packet_for(qp, qp.path, wire::kAckOpcode, psn);
     entry.packet.aeth_msn = rs.msn & 0xFFFFFF;
     entry.packet.aeth_syndrome = syndrome;
     if (rs.responses_in_pipeline > 0) {

@@ -24,7 +24,7 @@ using sim::SimTime;
 namespace topologies = scenarios::topologies;
 
 inline bool is_ack(const wire::Packet& p) {
-    return p.opcode == wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge);
+    return p.opcode == wire::kAckOpcode;
 }
 inline bool is_nak(const wire::Packet& p) {
     return is_ack(p) && p.aeth_syndrome >> 5 == static_cast<uint32_t>(wire::SyndromeKind::Nak);

@@ -275,7 +275,7 @@ TEST(PacketBytes, FollowFromLayerFramingAndOpcode) {
     p.payload_bytes = 1001;
     EXPECT_EQ(packet_bytes(LinkLayer::Ethernet, p), 1004U + 82);
     p.payload_bytes = 0;
-    p.opcode = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge);
+    p.opcode = wire::kAckOpcode;
     EXPECT_EQ(packet_bytes(LinkLayer::Ethernet, p), 86U);
     EXPECT_EQ(packet_bytes(LinkLayer::InfiniBand, p), 30U);
 }
