@@ -44,10 +44,9 @@ void FlowNic::attach_port(const link::PortWiring& wiring) {
     SIM_CHECK(!ingress_.wired(), config_.path);
     ingress_ = wiring.ingress;
     egress_ = wiring.egress;
-    control_ = wiring.control;
+    flow_control_ = link::FlowControlEnd(wiring, config_.vl_buffer);
     rate_ = wiring.params.rate;
-    credits_on_ = control_.out != nullptr && wiring.params.layer == link::LinkLayer::InfiniBand;
-    if (credits_on_) credits_ = std::make_unique<link::Credits>(config_.vl_buffer);
+    credits_on_ = flow_control_.has_credits();
     if (config_.vl_arbitration) arbiter_ = std::make_unique<link::VlArbiter>();
     cc_listens_ = config_.cc->name() != "none";
     if (ingress_.faults != nullptr) tails_ = std::make_unique<sim::LinkRing<Packet>>();
@@ -93,7 +92,7 @@ void FlowNic::prefetch() const {
 void FlowNic::run_window(SimTime end) {
     now_ = activity().window_start();
     egress_.channel->prefetch_tail();
-    if (control_.in != nullptr) find_next_control();
+    if (flow_control_.is_on()) find_next_control();
     SimTime arrival = next_arrival();
     for (;;) {
         SimTime t = arrival;
@@ -140,7 +139,7 @@ void FlowNic::run_window(SimTime end) {
 
 SimTime FlowNic::next_event_time() const {
     SimTime t = std::min({next_arrival(), timer_, next_transmit(), next_control_});
-    if (control_.in != nullptr) t = std::min(t, control_.in->head_time());
+    if (flow_control_.is_on()) t = std::min(t, flow_control_.port().in->head_time());
     return t;
 }
 
@@ -195,8 +194,7 @@ HOT_INLINE void FlowNic::on_packet(Packet& packet, SimTime now, SimTime next) {
         if (pool_ != nullptr) pool_->release(shard(), packet);
         return;
     }
-    constexpr auto kAck = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge);
-    if (packet.opcode == kAck) return on_ack(packet, now);
+    if (packet.opcode == wire::kAckOpcode) return on_ack(packet, now);
     if (packet.opcode == wire::kCnpOpcode) return on_cnp(packet, now);
     on_data(packet, now, next);
 }
@@ -243,7 +241,7 @@ HOT_INLINE void FlowNic::emit(const Packet& packet, uint32_t bytes, SimTime now)
     ++counters_.tx_packets;
     counters_.tx_bytes += bytes;
     if (credits_on_) [[unlikely]]
-        credits_->sent(class_of(packet), bytes);
+        flow_control_.sent(class_of(packet), bytes);
     egress_.transmit(packet, bytes, now);
 }
 
@@ -285,9 +283,9 @@ void FlowNic::describe(std::string& out, size_t most) const {
 
 size_t FlowNic::memory() const noexcept {
     const auto bytes = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
-    size_t sum = sizeof *this + (credits_ ? sizeof *credits_ : 0) + bytes(senders_) + bytes(receivers_) +
-                 bytes(slot_of_) + bytes(paced_) + bytes(timers_) + bytes(late_cnps_) + bytes(cc_states_) +
-                 bytes(path_facts_) + bytes(free_) + bytes(beyond_) + bytes(sacked_);
+    size_t sum = sizeof *this + flow_control_.memory() + bytes(senders_) + bytes(receivers_) + bytes(slot_of_) +
+                 bytes(paced_) + bytes(timers_) + bytes(late_cnps_) + bytes(cc_states_) + bytes(path_facts_) +
+                 bytes(free_) + bytes(beyond_) + bytes(sacked_);
     for (const auto& bits : beyond_) sum += bytes(bits);
     for (const auto& bits : sacked_) sum += bytes(bits);
     for (const auto& ring : acks_)

@@ -10,7 +10,7 @@
 
 #include "models/cc/congestion_control.hpp"
 #include "models/flow/flow_table.hpp"
-#include "models/link/credits.hpp"
+#include "models/link/flow_control_end.hpp"
 #include "models/link/ports.hpp"
 #include "models/link/service_map.hpp"
 #include "models/link/vl_arbiter.hpp"
@@ -66,8 +66,6 @@ struct FlowNicCounters {
     uint64_t naks_sent = 0, timeouts = 0, retransmitted = 0, out_of_sequence = 0;
     uint64_t corrupt = 0;      ///< dropped: ICRC
     uint64_t pauses_sent = 0;  ///< only a fault makes a NIC pause its switch
-    uint64_t pauses_received = 0;
-    sim::SimTime paused_time;  ///< of pauses (InfiniBand: waits for credits) that are over, summed over priorities
 };
 
 /// One host with one port. Requesters take turns packet by packet; acknowledgements and CNPs go first. A packet counts
@@ -102,6 +100,8 @@ class alignas(64) FlowNic final : public sim::Node {
     [[nodiscard]] uint64_t ended() const noexcept { return ended_; }
     /// Grows whenever payload arrives in order, or a flow ends.
     [[nodiscard]] uint64_t progress() const noexcept { return progress_; }
+    /// What it has obeyed: pauses, waits for credits.
+    [[nodiscard]] const link::FlowControlEnd& flow_control() const noexcept { return flow_control_; }
     /// Time in which sending was paused (InfiniBand: had no credits) up to the engine's frontier, summed over
     /// priorities.
     [[nodiscard]] sim::SimTime paused_time() const noexcept;
@@ -203,11 +203,7 @@ class alignas(64) FlowNic final : public sim::Node {
     // flow_nic_control.cpp
     void find_next_control();
     void run_control();
-    void on_pause(const link::FlowControlFrame& frame);
-    void block(uint32_t priority, sim::SimTime now);
-    void unblock(uint32_t priority, sim::SimTime now);
     void send_storm_frames(sim::SimTime now);
-    [[nodiscard]] bool has_credits(uint32_t vl, uint32_t bytes);
     [[nodiscard]] std::optional<uint32_t> choose_vl(uint32_t sendable);
     [[nodiscard]] uint32_t next_bytes(uint32_t priority) const;
     void give_credits(const wire::Packet& packet, uint32_t bytes, sim::SimTime now);
@@ -272,7 +268,7 @@ class alignas(64) FlowNic final : public sim::Node {
     std::vector<Receiver> receivers_;
     std::vector<uint32_t> slot_of_;  ///< by source number: its place in senders_
     wire::PacketPool* pool_;
-    link::ControlPort control_;
+    link::FlowControlEnd flow_control_;
     FlowNicConfig config_;
     ReadyList ready_[kPriorities];
     std::unique_ptr<sim::LinkRing<wire::Packet>> acks_[kPriorities];
@@ -289,11 +285,8 @@ class alignas(64) FlowNic final : public sim::Node {
     sim::SimTime next_start_time_ = sim::SimTime::max();
     uint64_t ended_ = 0;
     // Link-level flow control.
-    std::unique_ptr<link::Credits> credits_;    ///< InfiniBand
     std::unique_ptr<link::VlArbiter> arbiter_;  ///< InfiniBand
     sim::BitRate rate_;
-    sim::SimTime paused_until_[pfc::kPriorities];
-    sim::SimTime paused_since_[kPriorities];
     std::vector<pfc::PauseStorm> storms_;
     // Selective repeat: bit i: packet i has arrived, though not all before it; by responder, by requester's slot.
     /// One packet of each requester is timed.

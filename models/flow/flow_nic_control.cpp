@@ -1,4 +1,4 @@
-// Link-level flow control at a NIC: it obeys pauses and sends them only as a fault, it takes and gives credits.
+// Link-level flow control at a NIC: when it acts, which VL goes first, and pauses that only a fault makes it send.
 #include <algorithm>
 #include <bit>
 
@@ -13,75 +13,25 @@ using sim::SimTime;
 
 /// The next frame, or the end of a pause that was not renewed.
 void FlowNic::find_next_control() {
-    next_control_ = SimTime::max();
-    if (!credits_on_) {
-        for (uint32_t rest = egress_.blocked; rest != 0; rest &= rest - 1)
-            next_control_ = std::min(next_control_, paused_until_[std::countr_zero(rest)]);
-    }
+    next_control_ = flow_control_.next_pause_end(egress_);
     if (!activity().attention(id())) return;
-    if (control_.in->empty())
+    if (flow_control_.port().in->empty())
         activity().clear_attention(id());
     else
-        next_control_ = std::min(next_control_, control_.in->head_time());
+        next_control_ = std::min(next_control_, flow_control_.port().in->head_time());
 }
 
 void FlowNic::run_control() {
-    while (control_.in->head_time() <= now_) {
-        const link::FlowControlFrame frame = control_.in->front();
-        control_.in->pop();
-        if (!credits_on_) {
-            on_pause(frame);
-            continue;
-        }
-        const auto vl = static_cast<uint32_t>(std::countr_zero(frame.priorities));
-        credits_->on_limit(vl, frame.fccl);
-        unblock(vl, now_);  // on_transmit finds out whether they suffice
-    }
-    if (!credits_on_) {
-        for (uint32_t rest = egress_.blocked; rest != 0; rest &= rest - 1) {
-            const auto priority = static_cast<uint32_t>(std::countr_zero(rest));
-            if (paused_until_[priority] <= now_) unblock(priority, now_);
-        }
-    }
+    flow_control_.run(egress_, now_);
     find_next_control();
 }
 
-void FlowNic::on_pause(const link::FlowControlFrame& frame) {
-    ++counters_.pauses_received;
-    for (uint32_t rest = frame.priorities; rest != 0; rest &= rest - 1) {
-        const auto priority = static_cast<uint32_t>(std::countr_zero(rest));
-        if (frame.quanta == 0) {
-            unblock(priority, frame.arrival);
-            continue;
-        }
-        paused_until_[priority] = frame.arrival + pfc::quanta_time(frame.quanta, rate_);
-        block(priority, frame.arrival);
-    }
-}
-
-void FlowNic::block(uint32_t priority, SimTime now) {
-    const auto bit = static_cast<uint16_t>(1U << priority);
-    if ((egress_.blocked & bit) != 0) return;
-    egress_.blocked |= bit;
-    paused_since_[priority] = now;
-}
-
-void FlowNic::unblock(uint32_t priority, SimTime now) {
-    const auto bit = static_cast<uint16_t>(1U << priority);
-    if ((egress_.blocked & bit) == 0) return;
-    egress_.blocked &= static_cast<uint16_t>(~bit);
-    counters_.paused_time += now - paused_since_[priority];
-}
-
 SimTime FlowNic::paused_time() const noexcept {
-    SimTime sum = counters_.paused_time;
-    for (uint32_t rest = egress_.blocked; rest != 0; rest &= rest - 1)
-        sum += engine().frontier() - paused_since_[std::countr_zero(rest)];
-    return sum;
+    return flow_control_.paused_time(egress_, engine().frontier());
 }
 
 void FlowNic::add_pause_storm(const pfc::PauseStorm& storm) {
-    SIM_CHECK(control_.out != nullptr && !credits_on_, config_.path);
+    SIM_CHECK(flow_control_.is_on() && !credits_on_, config_.path);
     storms_.push_back(storm);
 }
 
@@ -98,7 +48,7 @@ void FlowNic::send_storm_frames(SimTime now) {
         if (!quanta) continue;
         counters_.pauses_sent += *quanta != 0 ? 1 : 0;
         link::send_flow_control(
-            egress_, control_,
+            egress_, flow_control_.port(),
             {.priorities = static_cast<uint16_t>(1U << s.priority()), .quanta = static_cast<uint16_t>(*quanta)},
             pfc::kFrameWireBytes, now);
     }
@@ -114,7 +64,7 @@ uint32_t FlowNic::next_bytes(uint32_t priority) const {
 std::optional<uint32_t> FlowNic::choose_vl(uint32_t sendable) {
     for (uint32_t rest = sendable; rest != 0; rest &= rest - 1) {
         const auto vl = static_cast<uint32_t>(std::countr_zero(rest));
-        if (!has_credits(vl, next_bytes(vl))) sendable &= ~(1U << vl);
+        if (!flow_control_.may_send(egress_, vl, next_bytes(vl), now_)) sendable &= ~(1U << vl);
     }
     if (sendable == 0) return std::nullopt;
     if (std::has_single_bit(sendable) || arbiter_ == nullptr)
@@ -122,20 +72,8 @@ std::optional<uint32_t> FlowNic::choose_vl(uint32_t sendable) {
     return arbiter_->choose(*config_.vl_arbitration, sendable, [this](uint32_t vl) { return next_bytes(vl); });
 }
 
-/// Blocks the VL when its credits do not suffice; the next credit frame opens it.
-bool FlowNic::has_credits(uint32_t vl, uint32_t bytes) {
-    if (credits_->may_send(vl, bytes)) return true;
-    block(vl, now_);
-    return false;
-}
-
-/// What a NIC receives goes straight to memory: its credits come back at once.
 void FlowNic::give_credits(const wire::Packet& packet, uint32_t bytes, SimTime now) {
-    const uint32_t vl = config_.peer_classes[packet.priority];
-    credits_->arrived(vl, bytes);
-    if (const auto limit = credits_->freed(vl, bytes))
-        link::send_flow_control(egress_, control_, {.priorities = static_cast<uint16_t>(1U << vl), .fccl = *limit},
-                                link::kCreditFrameBytes, now);
+    flow_control_.received(egress_, config_.peer_classes[packet.priority], bytes, now);
 }
 
 }  // namespace simverbs::flow

@@ -86,7 +86,7 @@ LinkCounts Hca::link_counts(uint8_t number) const {
     LinkCounts to{c.xmit_packets, c.xmit_bytes, c.rcv_packets, c.rcv_bytes, c.rcv_errors, 0, {}};
     if (port.gate == nullptr) return to;
     to.pauses_received = port.gate->control.pauses_received();
-    to.paused_time = port.gate->control.paused_time();
+    to.paused_time = port.gate->control.paused_time(port.egress, device_->node.engine().frontier());
     return to;
 }
 

@@ -8,36 +8,39 @@ namespace simverbs::link {
 using sim::SimTime;
 
 FlowControlEnd::FlowControlEnd(const PortWiring& wiring, sim::ByteCount vl_buffer)
-    : control_(wiring.control),
-      has_credits_(wiring.control.in != nullptr && wiring.params.layer == LinkLayer::InfiniBand),
-      rate_(wiring.params.rate) {
-    if (has_credits_) credits_ = Credits(vl_buffer);
+    : control_(wiring.control), rate_(wiring.params.rate) {
+    if (control_.in != nullptr && wiring.params.layer == LinkLayer::InfiniBand)
+        credits_ = std::make_unique<Credits>(vl_buffer);
 }
 
-SimTime FlowControlEnd::next_time(const EgressPort& egress) const noexcept {
-    SimTime t = control_.in->head_time();
-    if (has_credits_) return t;
+SimTime FlowControlEnd::next_pause_end(const EgressPort& egress) const noexcept {
+    SimTime t = SimTime::max();
+    if (has_credits()) return t;
     for (uint32_t rest = egress.blocked; rest != 0; rest &= rest - 1)
         t = std::min(t, paused_until_[std::countr_zero(rest)]);
     return t;
+}
+
+SimTime FlowControlEnd::next_time(const EgressPort& egress) const noexcept {
+    return std::min(control_.in->head_time(), next_pause_end(egress));
 }
 
 void FlowControlEnd::run(EgressPort& egress, SimTime now) {
     while (control_.in->head_time() <= now) {
         const FlowControlFrame frame = control_.in->front();
         control_.in->pop();
-        if (!has_credits_) {
+        if (!has_credits()) {
             on_pause(egress, frame);
             continue;
         }
         const auto vl = static_cast<uint32_t>(std::countr_zero(frame.priorities));
-        credits_.on_limit(vl, frame.fccl);
-        egress.blocked &= static_cast<uint16_t>(~(1U << vl));  // may_send finds out whether they suffice
+        credits_->on_limit(vl, frame.fccl);
+        unblock(egress, vl, now);  // may_send finds out whether they suffice
     }
-    if (has_credits_) return;
+    if (has_credits()) return;
     for (uint32_t rest = egress.blocked; rest != 0; rest &= rest - 1) {
         const auto priority = static_cast<uint32_t>(std::countr_zero(rest));
-        if (paused_until_[priority] <= now) end_pause(egress, priority, now);
+        if (paused_until_[priority] <= now) unblock(egress, priority, now);
     }
 }
 
@@ -45,40 +48,49 @@ void FlowControlEnd::on_pause(EgressPort& egress, const FlowControlFrame& frame)
     ++pauses_received_;
     for (uint32_t rest = frame.priorities; rest != 0; rest &= rest - 1) {
         const auto priority = static_cast<uint32_t>(std::countr_zero(rest));
-        const auto bit = static_cast<uint16_t>(1U << priority);
-        const bool was_paused = (egress.blocked & bit) != 0;
         if (frame.quanta == 0) {
-            if (was_paused) end_pause(egress, priority, frame.arrival);
+            unblock(egress, priority, frame.arrival);
             continue;
         }
-        if (!was_paused) paused_since_[priority] = frame.arrival;
         paused_until_[priority] = frame.arrival + pfc::quanta_time(frame.quanta, rate_);
-        egress.blocked |= bit;
+        block(egress, priority, frame.arrival);
     }
 }
 
-void FlowControlEnd::end_pause(EgressPort& egress, uint32_t priority, SimTime now) {
-    egress.blocked &= static_cast<uint16_t>(~(1U << priority));
+void FlowControlEnd::block(EgressPort& egress, uint32_t priority, SimTime now) noexcept {
+    const auto bit = static_cast<uint16_t>(1U << priority);
+    if ((egress.blocked & bit) != 0) return;
+    egress.blocked |= bit;
+    paused_since_[priority] = now;
+}
+
+void FlowControlEnd::unblock(EgressPort& egress, uint32_t priority, SimTime now) noexcept {
+    const auto bit = static_cast<uint16_t>(1U << priority);
+    if ((egress.blocked & bit) == 0) return;
+    egress.blocked &= static_cast<uint16_t>(~bit);
     paused_time_ += now - paused_since_[priority];
 }
 
-bool FlowControlEnd::may_send(EgressPort& egress, uint32_t priority, uint32_t bytes) const noexcept {
+bool FlowControlEnd::may_send(EgressPort& egress, uint32_t priority, uint32_t bytes, SimTime now) noexcept {
     if (((egress.blocked >> priority) & 1) != 0) return false;
-    if (!has_credits_ || credits_.may_send(priority, bytes)) return true;
-    egress.blocked |= static_cast<uint16_t>(1U << priority);
+    if (!has_credits() || credits_->may_send(priority, bytes)) return true;
+    block(egress, priority, now);
     return false;
 }
 
-void FlowControlEnd::sent(uint32_t priority, uint32_t bytes) {
-    if (has_credits_) credits_.sent(priority, bytes);
-}
-
 void FlowControlEnd::received(EgressPort& egress, uint32_t priority, uint32_t bytes, SimTime now) {
-    if (!has_credits_) return;
-    credits_.arrived(priority, bytes);
-    if (const auto limit = credits_.freed(priority, bytes))
+    if (!has_credits()) return;
+    credits_->arrived(priority, bytes);
+    if (const auto limit = credits_->freed(priority, bytes))
         send_flow_control(egress, control_, {.priorities = static_cast<uint16_t>(1U << priority), .fccl = *limit},
                           kCreditFrameBytes, now);
+}
+
+SimTime FlowControlEnd::paused_time(const EgressPort& egress, SimTime now) const noexcept {
+    SimTime sum = paused_time_;
+    for (uint32_t rest = egress.blocked; rest != 0; rest &= rest - 1)
+        sum += now - paused_since_[std::countr_zero(rest)];
+    return sum;
 }
 
 }  // namespace simverbs::link

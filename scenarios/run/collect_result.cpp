@@ -82,15 +82,20 @@ void describe_parts(const ScenarioSpec& spec, const BuiltScenario& built, RunRes
     collect_flows(spec, built, result);
 }
 
+/// What every kind of port counts alike.
+void take_traffic(const auto& c, PortCounts& to) {
+    to.tx_packets = c.tx_packets;
+    to.tx_bytes = c.tx_bytes;
+    to.rx_packets = c.rx_packets;
+    to.rx_bytes = c.rx_bytes;
+}
+
 PortCounts counts_of(const BuiltScenario& built, const PortRecord& port) {
     PortCounts to;
     if (!port.is_switch && !built.fabric->has_flows(port.node)) {
         const auto [adapter, number] = built.fabric->adapter_port(port.node);
         const hca::LinkCounts c = built.fabric->adapters().nic(adapter).link_counts(number);
-        to.tx_packets = c.tx_packets;
-        to.tx_bytes = c.tx_bytes;
-        to.rx_packets = c.rx_packets;
-        to.rx_bytes = c.rx_bytes;
+        take_traffic(c, to);
         to.corrupted = c.corrupt;
         to.pauses_received = c.pauses_received;
         to.paused_time = c.paused_time;
@@ -98,22 +103,16 @@ PortCounts counts_of(const BuiltScenario& built, const PortRecord& port) {
     }
     if (!port.is_switch) {
         const flow::FlowNicCounters& c = built.fabric->nic(port.node).counters();
-        to.tx_packets = c.tx_packets;
-        to.tx_bytes = c.tx_bytes;
-        to.rx_packets = c.rx_packets;
-        to.rx_bytes = c.rx_bytes;
+        take_traffic(c, to);
         to.corrupted = c.corrupt;
-        to.pauses_received = c.pauses_received;
+        to.pauses_received = built.fabric->nic(port.node).flow_control().pauses_received();
         to.pauses_sent = c.pauses_sent;
         to.paused_time = built.fabric->nic(port.node).paused_time();
         return to;
     }
     const fabric::Switch& s = built.fabric->fabric_switch(port.node);
     const fabric::PortCounters c = s.counters(port.port);
-    to.tx_packets = c.tx_packets;
-    to.tx_bytes = c.tx_bytes;
-    to.rx_packets = c.rx_packets;
-    to.rx_bytes = c.rx_bytes;
+    take_traffic(c, to);
     to.drops = c.drops_full + c.drops_headroom + c.drops_watchdog;
     to.lossless_drops = c.drops_headroom;
     to.watchdog_drops = c.drops_watchdog;

@@ -91,9 +91,10 @@ Digest run(const Variant& v) {
     }
     for (uint32_t h = 0; h < kHosts; ++h) {
         const auto& c = f.nic(h).counters();
+        const link::FlowControlEnd& pauses = f.nic(h).flow_control();
         d.nics.push_back(text(h, c.tx_packets, c.tx_bytes, c.rx_packets, c.rx_bytes, c.data_received, c.cnps_sent,
                               c.cnps_handled, c.naks_sent, c.timeouts, c.retransmitted, c.out_of_sequence, c.corrupt,
-                              c.pauses_received, c.paused_time.in_ps()));
+                              pauses.pauses_received(), pauses.paused_time().in_ps()));
     }
     for (size_t s = 0; s < f.switch_count(); ++s) {
         const fabric::Switch& sw = f.fabric_switch(s);

@@ -10,7 +10,7 @@ bool Device::take_permitted(Port& port, sim::SimTime now, TxEntry& entry, bool& 
     const link::ServiceMap& classes = port.config->classes;
     const auto may_go = [&](const TxEntry& e) {
         const uint32_t priority = classes[e.packet.priority];
-        if (!gate.control.may_send(port.egress, priority, e.wire_bytes)) return false;
+        if (!gate.control.may_send(port.egress, priority, e.wire_bytes, now)) return false;
         gate.control.sent(priority, e.wire_bytes);
         return true;
     };

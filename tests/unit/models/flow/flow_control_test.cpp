@@ -59,7 +59,7 @@ TEST(FlowNicPause, APauseComesBeforeThePacketThatWouldStartAtTheSameInstant) {
         rig.engine.run_until(SimTime::us(50));
         EXPECT_EQ(rig.log.data_sent().size(), late == 0 ? 5U : 6U);
         EXPECT_EQ(rig.nic->stopped_priorities(), 1U << 3);
-        EXPECT_EQ(rig.nic->counters().pauses_received, 1U);
+        EXPECT_EQ(rig.nic->flow_control().pauses_received(), 1U);
     }
 }
 
@@ -71,7 +71,7 @@ TEST(FlowNicPause, ItEndsAfterItsQuantaOrWithAnXon) {
         rig.engine.run_until(SimTime::us(50));
         const int64_t end = kControlPs + (xon ? 6'000'000 : 2000 * 5'120);
         EXPECT_THAT(rig.log.data_times(), testing::ElementsAre(end, end + kFirstPs, end + kFirstPs + kMiddlePs));
-        EXPECT_EQ(rig.nic->counters().paused_time.in_ps(), end - kControlPs);
+        EXPECT_EQ(rig.nic->flow_control().paused_time().in_ps(), end - kControlPs);
     }
 }
 

@@ -188,7 +188,7 @@ TEST(FlowLoss, PacketsThatWaitForAPausedPort_DoNotTimeOut) {
     rig.add(2, 1, 4'000'000);
     FlowFabric& fabric = rig.build();
     EXPECT_EQ(fabric.run_until_done().end, FlowRunEnd::Idle);
-    EXPECT_GT(fabric.nic(0).counters().paused_time, SimTime::us(100));
+    EXPECT_GT(fabric.nic(0).flow_control().paused_time(), SimTime::us(100));
     for (const flow::FlowIndex f : {0U, 1U}) {
         EXPECT_EQ(rig.result(f).status, FlowStatus::Success);
         EXPECT_EQ(rig.result(f).retransmitted, 0U);

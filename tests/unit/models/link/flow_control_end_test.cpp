@@ -49,14 +49,14 @@ TEST(FlowControlEnd, APauseEndsAfterItsQuanta) {
     Cable c(LinkLayer::Ethernet);
     c.hear({.priorities = 1 << 3, .quanta = 100}, SimTime::us(2));
     EXPECT_EQ(c.end.next_time(c.egress), SimTime::us(2));
-    EXPECT_TRUE(c.end.may_send(c.egress, 3, 100));
+    EXPECT_TRUE(c.end.may_send(c.egress, 3, 100, SimTime::us(2)));
     c.end.run(c.egress, SimTime::us(2));
-    EXPECT_FALSE(c.end.may_send(c.egress, 3, 100));
-    EXPECT_TRUE(c.end.may_send(c.egress, 2, 100));
+    EXPECT_FALSE(c.end.may_send(c.egress, 3, 100, SimTime::us(2)));
+    EXPECT_TRUE(c.end.may_send(c.egress, 2, 100, SimTime::us(2)));
     // 100 quanta of 512 bits at 100 Gb/s.
     EXPECT_EQ(c.end.next_time(c.egress), SimTime::us(2) + SimTime::ns(512));
     c.end.run(c.egress, SimTime::us(2) + SimTime::ns(512));
-    EXPECT_TRUE(c.end.may_send(c.egress, 3, 100));
+    EXPECT_TRUE(c.end.may_send(c.egress, 3, 100, SimTime::us(2)));
     EXPECT_EQ(c.end.paused_time(), SimTime::ns(512));
     EXPECT_EQ(c.end.pauses_received(), 1U);
     EXPECT_EQ(c.end.next_time(c.egress), SimTime::max());
@@ -74,14 +74,14 @@ TEST(FlowControlEnd, ZeroQuantaEndAPauseAtOnce) {
 
 TEST(FlowControlEnd, WithoutCreditsAVlWaitsForTheNextLimit) {
     Cable c(LinkLayer::InfiniBand, 1024);
-    EXPECT_TRUE(c.end.may_send(c.egress, 0, 1000));
+    EXPECT_TRUE(c.end.may_send(c.egress, 0, 1000, SimTime::us(2)));
     c.end.sent(0, 1000);
-    EXPECT_FALSE(c.end.may_send(c.egress, 0, 64));
-    EXPECT_TRUE(c.end.may_send(c.egress, 1, 64));
+    EXPECT_FALSE(c.end.may_send(c.egress, 0, 64, SimTime::us(2)));
+    EXPECT_TRUE(c.end.may_send(c.egress, 1, 64, SimTime::us(2)));
     c.hear({.priorities = 1, .fccl = 32}, SimTime::us(2));
     c.end.run(c.egress, SimTime::us(2));
-    EXPECT_TRUE(c.end.may_send(c.egress, 0, 1024));
-    EXPECT_FALSE(c.end.may_send(c.egress, 0, 1025));
+    EXPECT_TRUE(c.end.may_send(c.egress, 0, 1024, SimTime::us(2)));
+    EXPECT_FALSE(c.end.may_send(c.egress, 0, 1025, SimTime::us(2)));
 }
 
 TEST(FlowControlEnd, WhatArrivesGivesItsCreditsBack) {
