@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <time.h>
 
 #include <algorithm>
 
 #include "verbs_shim/server/doorbells.hpp"
 #include "verbs_shim/server/futex.hpp"
+#include "verbs_shim/server/real_time.hpp"
 #include "verbs_shim/server/shared_objects.hpp"
 
 namespace simverbs::server {
@@ -24,12 +24,6 @@ constexpr uint64_t kRoundsBetweenClockReads = 32;
 constexpr SimTime kLongestTurn = SimTime::us(100);
 constexpr SimTime kLeap = SimTime::ms(1);
 constexpr int64_t kArrivalTimeoutNs = 20'000'000'000;
-
-int64_t real_ns() {
-    timespec t{};
-    ::clock_gettime(CLOCK_MONOTONIC, &t);
-    return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
 
 /// For protocol::wait_awhile.
 struct RealSystem {

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "verbs_shim/server/real_time.hpp"
 
 namespace simverbs::server {
 
@@ -13,12 +14,6 @@ constexpr uint32_t kMostShared = 16;
 constexpr int64_t kBetweenMovesNs = 1'000'000;
 constexpr int64_t kAfterFailureNs = 1'000'000'000;
 constexpr uint32_t kCallsALook = 16;
-
-int64_t monotonic_ns() {
-    timespec t{};
-    ::clock_gettime(CLOCK_MONOTONIC, &t);
-    return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
 
 }  // namespace
 
@@ -50,7 +45,7 @@ void Placement::note_sharing(const protocol::ThreadSlot& slot) {
 }
 
 void Placement::move_away(const protocol::ThreadSlot& slot) {
-    const int64_t now = monotonic_ns();
+    const int64_t now = real_ns();
     if (now < not_before_ns_ || core_ == 0) return;
     not_before_ns_ = now + kAfterFailureNs;
     // The number stands in memory that any program may write: it must be one of the process's threads.

@@ -1,12 +1,12 @@
 #include "verbs_shim/server/wall_loop.hpp"
 
 #include <sched.h>
-#include <time.h>
 
 #include <algorithm>
 
 #include "verbs_shim/server/doorbells.hpp"
 #include "verbs_shim/server/futex.hpp"
+#include "verbs_shim/server/real_time.hpp"
 
 namespace simverbs::server {
 
@@ -18,18 +18,12 @@ constexpr uint32_t kBusyRounds = 200;               ///< rounds without anything
 constexpr int64_t kSleepNs = 500'000;               ///< sockets are looked at at least this often
 constexpr SimTime kBetweenLooks = SimTime::us(10);  ///< at the sockets, five system calls, until the loop sleeps
 
-int64_t wall_ns() {
-    timespec t{};
-    ::clock_gettime(CLOCK_MONOTONIC, &t);
-    return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
-
 }  // namespace
 
-WallLoop::WallLoop(Lab& lab, LabOwner& owner) : lab_(&lab), owner_(&owner), started_ns_(wall_ns()), placement_(lab) {}
+WallLoop::WallLoop(Lab& lab, LabOwner& owner) : lab_(&lab), owner_(&owner), started_ns_(real_ns()), placement_(lab) {}
 
 SimTime WallLoop::now() const {
-    return SimTime::ns(wall_ns() - started_ns_);
+    return SimTime::ns(real_ns() - started_ns_);
 }
 
 LabEnd WallLoop::run() {
