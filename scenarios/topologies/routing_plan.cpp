@@ -76,38 +76,29 @@ void place_hosts(RoutingPlan& plan, const Topology& topology, const std::vector<
     for (const uint32_t s : switch_of_host) plan.leaf_of_host.push_back(s == kNoLeaf ? kNoLeaf : leaf_of_switch[s]);
 }
 
-/// Links from every switch to `root`, into `distance`; `queue` is reused memory.
-void measure(const SwitchGraph& graph, uint32_t root, std::vector<uint32_t>& distance, std::vector<uint32_t>& queue) {
+/// Of all switches, to one leaf.
+using Distances = std::vector<uint32_t>;
+
+/// Links from every switch to `root`, into `distance`, on paths whose steps (from a switch to one that is nearer) may
+/// be taken; `queue` is reused memory.
+template <class MayStep>
+void measure(const SwitchGraph& graph, uint32_t root, Distances& distance, std::vector<uint32_t>& queue,
+             MayStep may_step) {
     std::fill(distance.begin(), distance.end(), kNotReached);
     distance[root] = 0;
     queue.assign(1, root);
     for (std::size_t head = 0; head < queue.size(); ++head) {
         const uint32_t node = queue[head];
         for (const SwitchEdge edge : graph.of(node)) {
-            if (distance[edge.to] != kNotReached) continue;
+            if (distance[edge.to] != kNotReached || !may_step(edge.to, node)) continue;
             distance[edge.to] = distance[node] + 1;
             queue.push_back(edge.to);
         }
     }
 }
 
-/// Of all switches, to one leaf.
-using Distances = std::vector<uint32_t>;
-
-/// Links from every switch to `root` on paths that go down all the way.
-void measure_down(const SwitchGraph& graph, const std::vector<uint32_t>& place, uint32_t root, Distances& distance,
-                  std::vector<uint32_t>& queue) {
-    std::fill(distance.begin(), distance.end(), kNotReached);
-    distance[root] = 0;
-    queue.assign(1, root);
-    for (std::size_t head = 0; head < queue.size(); ++head) {
-        const uint32_t node = queue[head];
-        for (const SwitchEdge edge : graph.of(node)) {
-            if (place[edge.to] > place[node] || distance[edge.to] != kNotReached) continue;
-            distance[edge.to] = distance[node] + 1;
-            queue.push_back(edge.to);
-        }
-    }
+void measure(const SwitchGraph& graph, uint32_t root, Distances& distance, std::vector<uint32_t>& queue) {
+    measure(graph, root, distance, queue, [](uint32_t, uint32_t) { return true; });
 }
 
 /// Switches from the top down.
@@ -129,7 +120,7 @@ class UpDownHops {
           total_(place_.size()) {}
 
     void find(uint32_t leaf) {
-        measure_down(graph_, place_, leaf, down_, queue_);
+        measure(graph_, leaf, down_, queue_, [&](uint32_t from, uint32_t to) { return place_[from] <= place_[to]; });
         for (const uint32_t s : order_) {
             total_[s] = down_[s];
             if (down_[s] != kNotReached) continue;
