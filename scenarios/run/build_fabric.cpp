@@ -75,10 +75,11 @@ class FabricConfigurer {
         if (spec_.run.window) c.engine.window = *spec_.run.window;
         c.layer = topology_.layer;
         c.cc = &algorithm;
+        const bool measures_delays = asks_for(spec_, "queueing_delay");
         for (uint32_t i = 0; i < topology_.switches.size(); ++i) {
             c.per_switch.push_back(switch_config(*topology_.switches[i]));
             c.per_switch.back().classes = services.of_switch(i);
-            c.per_switch.back().measures_delays = asks_for(spec_, "queueing_delay");
+            c.per_switch.back().measures_delays = measures_delays;
         }
         for (flow::HostIndex h = 0; h < topology_.host_ports.size(); ++h) c.nic_classes.push_back(services.of_host(h));
         c.vlan = services.are_tagged();
@@ -249,10 +250,6 @@ KnownParameter known_parameter(const cc::ParameterInfo& p) {
             std::string(p.help)};
 }
 
-}  // namespace
-
-namespace {
-
 /// Where programs run, their adapters' ports; without programs a port is captured by what it sees (run_scenario).
 std::vector<CapturedAdapterPort> captured_ports(const ScenarioSpec& spec, const BuiltTopology& topology,
                                                 const BuiltAdapters& adapters, DiagnosticSink& sink) {
@@ -281,7 +278,8 @@ std::vector<CapturedAdapterPort> captured_ports(const ScenarioSpec& spec, const 
 std::optional<BuiltScenario> plan_scenario(const ScenarioSpec& spec, DiagnosticSink& sink) {
     auto topology = build_topology(spec, sink);
     if (!topology) return std::nullopt;
-    check_places(*topology, spec.outputs.pcap, sink);
+    // Beside programs only adapters' ports are captured: captured_ports() says what is none.
+    if (spec.programs.empty()) check_places(*topology, spec.outputs.pcap, sink);
     if (spec.outputs.series) check_places(*topology, spec.outputs.series->at, sink);
     Services services(*topology);
     BuiltScenario built;

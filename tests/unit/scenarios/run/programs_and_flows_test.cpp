@@ -320,6 +320,15 @@ TEST(FlowsBesidePrograms, AtAHostOfProgramsAreRefusedOnceForEachHost) {
         "or for the programs; where a workload says 'all', hosts of programs are left out\n");
 }
 
+TEST(CapturesBesidePrograms, APortThatIsNotThereIsAnErrorWhateverElseIsWrong) {
+    const std::string head = "topology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 2}\n";
+    Built b = build(head + programs_on({"h0"}) + "outputs: {pcap: leaf0/99}\n");
+    EXPECT_NE(b.problems.find("outputs.pcap: the packets of 'leaf0/99' cannot be captured"), std::string::npos)
+        << b.problems;
+    b = build(head + programs_on({"h99"}) + "outputs: {pcap: leaf0/99}\n");
+    EXPECT_NE(b.problems.find("there is no host 'h99'"), std::string::npos) << b.problems;
+}
+
 TEST(CapturesBesidePrograms, AreOfPortsOfPrograms) {
     const std::string head = "hosts: 4\nnic: ideal\n" + programs_on({"h0", "h1"});
     Built b = build(head + "outputs: {pcap: [h0, h1.simverbs0/1]}\n");
@@ -327,6 +336,9 @@ TEST(CapturesBesidePrograms, AreOfPortsOfPrograms) {
     ASSERT_EQ(b.scenario->captures.size(), 2U);
     EXPECT_EQ(b.scenario->captures[1].host, "h1");
     EXPECT_EQ(b.scenario->captures[1].device, "simverbs0");
+    b = build(head + "outputs: {pcap: [h0/1, h1.simverbs0]}\n");
+    EXPECT_EQ(b.problems, "");
+    EXPECT_EQ(b.scenario->captures.size(), 2U);
     b = build(head + "outputs: {pcap: [h2, sw0/1]}\n");
     EXPECT_NE(b.problems.find("outputs.pcap[0]: the packets of 'h2' cannot be captured"), std::string::npos)
         << b.problems;
