@@ -9,12 +9,6 @@ namespace simverbs::fabric {
 Adapters::Adapters(host::HostMemory* memory)
     : mover_(memory != nullptr ? std::make_unique<host::PayloadMover>(*memory) : nullptr) {}
 
-sim::SimTime Adapters::window_for(const std::vector<NicSpec>& nics) {
-    sim::SimTime window = sim::kMaxWindow;
-    for (const NicSpec& nic : nics) window = std::min(window, nic.profile->timing.mmio_write);
-    return window;
-}
-
 void Adapters::make(std::vector<NicSpec> nics, uint64_t seed, sim::Engine& engine, wire::PacketPool& pool) {
     engine_ = &engine;
     pool_ = &pool;

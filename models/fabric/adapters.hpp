@@ -24,9 +24,9 @@ class Adapters final : public sim::StuckReporter {
     /// `memory`: real bytes behind the verbs; nullptr if all traffic is lengths only.
     explicit Adapters(host::HostMemory* memory);
 
-    /// Programs may act a doorbell's latency after any event, so their windows are cut there. Windows of that length
-    /// are never cut for this reason, which saves asking the nodes for what is left of one.
-    [[nodiscard]] static sim::SimTime window_for(const std::vector<NicSpec>& nics);
+    /// Programs may act a doorbell's latency after any event, so their windows are cut there. Windows no longer than
+    /// that of any adapter are never cut for this reason, which saves asking the nodes for what is left of one.
+    [[nodiscard]] static sim::SimTime window_of(const NicSpec& nic) { return nic.profile->timing.mmio_write; }
 
     /// Makes them all. LeafIds stand in the ports; LIDs that are 0 are assigned from 1 on, or from the one before.
     void make(std::vector<NicSpec> nics, uint64_t seed, sim::Engine& engine, wire::PacketPool& pool);

@@ -11,7 +11,8 @@ namespace {
 
 sim::EngineConfig with_window_for_programs(sim::EngineConfig config, const FabricSpec& spec) {
     if (config.window != sim::SimTime::zero()) return config;
-    sim::SimTime window = Adapters::window_for(spec.nics);
+    sim::SimTime window = sim::kMaxWindow;
+    for (const NicSpec& nic : spec.nics) window = std::min(window, Adapters::window_of(nic));
     for (const LinkSpec& l : spec.links) {
         for (const LinkEndSpec* receiver : {&l.a, &l.b}) {
             const sim::SimTime inside = receiver->is_switch ? spec.switches.at(receiver->index).latency

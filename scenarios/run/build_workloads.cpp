@@ -28,10 +28,11 @@ constexpr int64_t kLatencyIterations = 1000;
 
 class WorkloadMaker {
   public:
-    WorkloadMaker(const ScenarioSpec& spec, const BuiltTopology& topology, const std::vector<bool>& has_adapter,
-                  const WorkloadSpec& workload, Services& services, BuiltWorkloads& built, DiagnosticSink& sink)
+    WorkloadMaker(const ScenarioSpec& spec, const BuiltTopology& topology,
+                  const std::vector<AdapterPort>& adapter_ports, const WorkloadSpec& workload, Services& services,
+                  BuiltWorkloads& built, DiagnosticSink& sink)
         : topology_(topology),
-          has_adapter_(has_adapter),
+          adapter_ports_(adapter_ports),
           w_(workload),
           v_(workload.values),
           services_(services),
@@ -84,8 +85,7 @@ class WorkloadMaker {
         std::vector<flow::HostIndex> told;
         for (size_t i = first_flow; i < built_.plan.flows.size(); ++i) {
             for (const flow::HostIndex host : {built_.plan.flows[i].src, built_.plan.flows[i].dst}) {
-                if (host >= has_adapter_.size() || !has_adapter_[host] || std::ranges::find(told, host) != told.end())
-                    continue;
+                if (may_have_flows(host) || std::ranges::find(told, host) != told.end()) continue;
                 told.push_back(host);
                 sink_.add(
                     w_.position, w_.path,
@@ -129,13 +129,13 @@ class WorkloadMaker {
         if (!out.empty()) return out;
         // Without programs, an empty list says all: no need for a long one.
         const bool is_all = set.count == 0;
-        if (is_all && std::ranges::find(has_adapter_, true) == has_adapter_.end()) return out;
+        if (is_all && adapter_ports_.empty()) return out;
         for (flow::HostIndex i = 0; i < common_.host_count; ++i)
             if (may_have_flows(i) && (is_all || static_cast<int64_t>(out.size()) < set.count)) out.push_back(i);
         return out;
     }
     [[nodiscard]] bool may_have_flows(flow::HostIndex host) const {
-        return host >= has_adapter_.size() || !has_adapter_[host];
+        return adapter_ports_.empty() || adapter_ports_[host].port == 0;
     }
 
     void flows() {
@@ -248,7 +248,7 @@ class WorkloadMaker {
     }
 
     const BuiltTopology& topology_;
-    const std::vector<bool>& has_adapter_;
+    const std::vector<AdapterPort>& adapter_ports_;
     const WorkloadSpec& w_;
     const Values& v_;
     Services& services_;
@@ -263,12 +263,9 @@ class WorkloadMaker {
 std::optional<BuiltWorkloads> build_workloads(const ScenarioSpec& spec, const BuiltTopology& topology,
                                               const BuiltAdapters& adapters, Services& services, DiagnosticSink& sink) {
     BuiltWorkloads built;
-    std::vector<bool> has_adapter(adapters.adapters.empty() ? 0 : topology.topology.hosts.size(), false);
-    for (const FabricAdapter& adapter : adapters.adapters)
-        for (const flow::HostIndex host : adapter.hosts)
-            if (host != FabricAdapter::kNoCable) has_adapter[host] = true;
+    const auto adapter_ports = run::adapter_ports(adapters.adapters, topology.topology.hosts.size());
     for (const WorkloadSpec& w : spec.workloads)
-        WorkloadMaker(spec, topology, has_adapter, w, services, built, sink).make();
+        WorkloadMaker(spec, topology, adapter_ports, w, services, built, sink).make();
     if (!sink.empty()) return std::nullopt;
     if (services.are_tagged())
         for (flow::FlowSpec& f : built.plan.flows) f.priority = services.on_the_wire(f.priority, f.src);

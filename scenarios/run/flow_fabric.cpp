@@ -39,8 +39,7 @@ uint32_t full_packet_bytes(const FlowFabricConfig& config) {
 }
 
 uint32_t ack_bytes(const FlowFabricConfig& config) {
-    constexpr auto kAcknowledge = wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::Acknowledge);
-    return link::packet_bytes(config.layer, packet_of(kAcknowledge, 0), config.vlan);
+    return link::packet_bytes(config.layer, packet_of(wire::kAckOpcode, 0), config.vlan);
 }
 
 /// What packets on the wire ask for: data, acknowledgements and CNPs.
@@ -63,23 +62,22 @@ std::vector<std::vector<uint32_t>> links_by_switch(const topologies::Topology& t
 }
 
 /// Programs want the engine's windows short; and no longer than what the links allow anyway.
-sim::EngineConfig engine_config(const topologies::Topology& topology, const FlowFabricConfig& config) {
+sim::EngineConfig engine_config(const topologies::Topology& topology, const FlowFabricConfig& config,
+                                const std::vector<AdapterPort>& adapter_ports) {
     sim::EngineConfig engine = config.engine;
     if (config.adapters.empty() || engine.window != SimTime::zero()) return engine;
-    std::vector<fabric::NicSpec> nics;
-    for (const FabricAdapter& a : config.adapters) nics.push_back(a.nic);
-    engine.window = fabric::Adapters::window_for(nics);
+    engine.window = sim::kMaxWindow;
+    for (const FabricAdapter& a : config.adapters)
+        engine.window = std::min(engine.window, fabric::Adapters::window_of(a.nic));
     const auto inside = [&](const topologies::LinkEnd& end) {
         if (end.node.is_switch)
             return (config.per_switch.empty() ? config.switches : config.per_switch[end.node.index]).pipeline_latency;
-        for (const FabricAdapter& a : config.adapters)
-            if (std::ranges::find(a.hosts, end.node.index) != a.hosts.end()) return a.nic.profile->timing.rx_pipeline;
-        return SimTime::zero();
+        const AdapterPort at = adapter_ports[end.node.index];
+        return at.port != 0 ? config.adapters[at.adapter].nic.profile->timing.rx_pipeline : SimTime::zero();
     };
     for (const topologies::Link& l : topology.links)
         for (const topologies::LinkEnd& end : {l.a, l.b})
             engine.window = std::min(engine.window, l.delay + inside(end));
-    engine.window = std::max(engine.window, SimTime::zero());
     return engine;
 }
 
@@ -106,6 +104,15 @@ fabric::SwitchConfig switch_config(const topologies::Topology& topology, const F
 
 }  // namespace
 
+std::vector<AdapterPort> adapter_ports(std::span<const FabricAdapter> adapters, size_t hosts) {
+    std::vector<AdapterPort> ports(adapters.empty() ? 0 : hosts);
+    for (size_t a = 0; a < adapters.size(); ++a)
+        for (size_t p = 0; p < adapters[a].hosts.size(); ++p)
+            if (const flow::HostIndex host = adapters[a].hosts[p]; host != FabricAdapter::kNoCable)
+                ports[host] = {static_cast<uint32_t>(a), static_cast<uint8_t>(p + 1)};
+    return ports;
+}
+
 std::vector<std::string> FlowFabric::problems_with(const topologies::Topology& topology, const flow::FlowPlan& plan,
                                                    const FlowFabricConfig& config) {
     std::vector<std::string> problems;
@@ -130,13 +137,11 @@ std::vector<std::string> FlowFabric::problems_with(const topologies::Topology& t
         const uint32_t i = node.index;
         return switch_config(topology, config, services, i, ports[i], links[i]).buffer.lossless != 0;
     };
+    const auto adapter_ports = run::adapter_ports(config.adapters, topology.hosts.size());
     for (const FabricStorm& s : config.storms) {
         const topologies::Link& l = topology.links[s.link];
         const NodeRef stormer = (s.at_a ? l.a : l.b).node;
-        const auto is_of = [&](const FabricAdapter& a) {
-            return !stormer.is_switch && std::ranges::find(a.hosts, stormer.index) != a.hosts.end();
-        };
-        if (std::ranges::any_of(config.adapters, is_of)) {
+        if (!stormer.is_switch && !adapter_ports.empty() && adapter_ports[stormer.index].port != 0) {
             problems.push_back(
                 fmt::format("'{}' is a pause storm of {}, which runs programs: a host of flows, or the "
                             "switch's end of the link, can have one",
@@ -188,7 +193,8 @@ FlowFabric::FlowFabric(const topologies::Topology& topology, flow::FlowPlan plan
     services_ = services_of(plan, config_);
     if (config_.cc->needs().hop_int) pool_.carry_int();
     flows_ = std::make_unique<flow::FlowTable>(std::move(plan), static_cast<uint32_t>(topology_.hosts.size()));
-    engine_ = std::make_unique<sim::Engine>(engine_config(topology_, config_));
+    adapter_ports_ = adapter_ports(config_.adapters, topology_.hosts.size());
+    engine_ = std::make_unique<sim::Engine>(engine_config(topology_, config_, adapter_ports_));
     number_ports();
     make_adapters();
     make_nodes();
@@ -236,7 +242,6 @@ unsigned FlowFabric::partition_of(uint32_t pod, uint32_t pods, uint32_t index, s
 
 void FlowFabric::make_adapters() {
     if (config_.adapters.empty()) return;
-    adapter_ports_.resize(topology_.hosts.size());
     auto nowhere = static_cast<wire::LeafId>(topology_.hosts.size());
     std::vector<fabric::NicSpec> nics;
     for (const FabricAdapter& adapter : config_.adapters) {
@@ -252,7 +257,6 @@ void FlowFabric::make_adapters() {
                 continue;
             }
             SIM_CHECK(flows_->leaving(host).empty() && flows_->arriving(host).empty(), host);
-            adapter_ports_[host] = {static_cast<uint32_t>(nics.size() - 1), static_cast<uint8_t>(p + 1)};
             hca::HcaPortConfig& port = nics.back().ports[p];
             port.leaf = host;
             port.rate = topology_.links[host_peer_[host].link].rate;

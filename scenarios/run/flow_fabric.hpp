@@ -52,6 +52,14 @@ struct FabricAdapter {
     std::vector<flow::HostIndex> hosts;  ///< of the topology: one for each of its ports, or kNoCable
 };
 
+/// Where a host of the topology is a port of an adapter.
+struct AdapterPort {
+    uint32_t adapter = 0;
+    uint8_t port = 0;  ///< from 1; 0: it is none
+};
+/// By host; empty without adapters.
+[[nodiscard]] std::vector<AdapterPort> adapter_ports(std::span<const FabricAdapter> adapters, size_t hosts);
+
 /// What all switches, links and NICs have in common. Members that depend on a port's speed are functions of it.
 struct FlowFabricConfig {
     sim::EngineConfig engine;
@@ -123,10 +131,6 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
     [[nodiscard]] fabric::Adapters& adapters() noexcept { return adapters_; }
     [[nodiscard]] const fabric::Adapters& adapters() const noexcept { return adapters_; }
     /// Adapter and port (from 1) of host i, where it has no flows.
-    struct AdapterPort {
-        uint32_t adapter = 0;
-        uint8_t port = 0;
-    };
     [[nodiscard]] AdapterPort adapter_port(size_t i) const noexcept { return adapter_ports_[i]; }
     [[nodiscard]] fabric::Switch& fabric_switch(size_t i) noexcept { return *switches_[i]; }
     [[nodiscard]] flow::FlowTable& flows() noexcept { return *flows_; }

@@ -10,6 +10,18 @@ namespace simverbs::scenarios::run {
 
 using sim::SimTime;
 
+namespace {
+
+/// Over the hosts that have one; null stands for the others.
+template <class F>
+uint64_t sum_of(const std::vector<std::unique_ptr<flow::FlowNic>>& nics, F of) {
+    uint64_t sum = 0;
+    for (const auto& nic : nics) sum += nic ? of(*nic) : 0;
+    return sum;
+}
+
+}  // namespace
+
 FlowRunResult FlowFabric::run_until_done(const FlowRunLimit& limit) {
     constexpr int64_t kLooksPerPatience = 8;
     // A requester gives up after retry_cnt + 1 timeouts; the slowest that congestion control makes one (1 Mb/s) sends a
@@ -41,8 +53,7 @@ FlowRunResult FlowFabric::run_until_done(const FlowRunLimit& limit) {
 }
 
 uint64_t FlowFabric::hops() const {
-    uint64_t sum = 0;
-    for (const auto& nic : nics_) sum += nic ? nic->counters().tx_packets : 0;
+    uint64_t sum = sum_of(nics_, [](const flow::FlowNic& nic) { return nic.counters().tx_packets; });
     for (size_t i = 0; i < adapters_.size(); ++i)
         for (uint8_t port = 1; port <= adapters_.nic(i).config().ports.size(); ++port)
             sum += adapters_.nic(i).link_counts(port).tx_packets;
@@ -52,9 +63,7 @@ uint64_t FlowFabric::hops() const {
 }
 
 uint64_t FlowFabric::ended() const {
-    uint64_t sum = 0;
-    for (const auto& nic : nics_) sum += nic ? nic->ended() : 0;
-    return sum;
+    return sum_of(nics_, [](const flow::FlowNic& nic) { return nic.ended(); });
 }
 
 SimTime FlowFabric::next_start() const {
@@ -65,9 +74,7 @@ SimTime FlowFabric::next_start() const {
 }
 
 uint64_t FlowFabric::active() const {
-    uint64_t sum = 0;
-    for (const auto& nic : nics_) sum += nic ? nic->active() : 0;
-    return sum;
+    return sum_of(nics_, [](const flow::FlowNic& nic) { return nic.active(); });
 }
 
 bool FlowFabric::outstanding() const {
@@ -81,9 +88,8 @@ void FlowFabric::check_conservation() const {
 size_t FlowFabric::memory() const {
     size_t sum = flows_->memory() + engine_->memory();
     for (const auto& l : links_) sum += l->memory();
-    for (const auto& nic : nics_) sum += nic ? nic->memory() : 0;
     for (const auto& s : switches_) sum += s->memory();
-    return sum;
+    return sum + sum_of(nics_, [](const flow::FlowNic& nic) { return nic.memory(); });
 }
 
 /// What is left when everything has come to rest.
@@ -95,9 +101,7 @@ std::string FlowFabric::never_begun() const {
 }
 
 uint64_t FlowFabric::progress() const {
-    uint64_t sum = adapters_.progress();
-    for (const auto& nic : nics_) sum += nic ? nic->progress() : 0;
-    return sum;
+    return adapters_.progress() + sum_of(nics_, [](const flow::FlowNic& nic) { return nic.progress(); });
 }
 
 void FlowFabric::describe(std::string& out) const {
