@@ -45,7 +45,9 @@ namespace simverbs::cc {
                                                  sim::BitRate most) noexcept {
     const double wanted = static_cast<double>(rate.in_bps()) * factor;
     if (!(wanted < static_cast<double>(most.in_bps()))) return most;
-    return std::clamp(sim::BitRate::bps(static_cast<int64_t>(wanted + 0.5)), std::min(least, most), most);
+    const auto whole = static_cast<int64_t>(wanted);
+    const int64_t nearest = wanted - static_cast<double>(whole) < 0.5 ? whole : whole + 1;
+    return std::clamp(sim::BitRate::bps(nearest), std::min(least, most), most);
 }
 
 /// The window that fills the path: line rate × base RTT. HPCC's evaluation gives it to DCQCN and TIMELY as "+window";

@@ -103,7 +103,7 @@ class PacketPool {
 
     /// Gives every record room for telemetry; before the first packet.
     void carry_int() {
-        int_slabs_.reset(new std::unique_ptr<IntStack[]>[kMaxSlabs]);
+        int_slabs_ = std::make_unique<std::unique_ptr<IntStack[]>[]>(kMaxSlabs);
         carries_int_ = true;
     }
     [[nodiscard]] bool carries_int() const noexcept { return carries_int_; }

@@ -148,6 +148,7 @@ void add_verdicts(const std::vector<expect::ExpectationVerdict>& verdicts, std::
                                       [](const auto& verdict) { return verdict.outcome == expect::Outcome::Passed; });
     out += fmt::format("{} of {} expectations are met\n", passed, verdicts.size());
     std::vector<const expect::ExpectationVerdict*> shown;
+    shown.reserve(verdicts.size());
     for (const expect::ExpectationVerdict& verdict : verdicts) shown.push_back(&verdict);
     if (shown.size() > kMaxVerdicts) {
         std::stable_partition(shown.begin(), shown.end(), [](const expect::ExpectationVerdict* verdict) {

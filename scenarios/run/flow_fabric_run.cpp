@@ -55,8 +55,8 @@ FlowRunResult FlowFabric::run_until_done(const FlowRunLimit& limit) {
 uint64_t FlowFabric::hops() const {
     uint64_t sum = sum_of(nics_, [](const flow::FlowNic& nic) { return nic.counters().tx_packets; });
     for (size_t i = 0; i < adapters_.size(); ++i)
-        for (uint8_t port = 1; port <= adapters_.nic(i).config().ports.size(); ++port)
-            sum += adapters_.nic(i).link_counts(port).tx_packets;
+        for (size_t port = 1; port <= adapters_.nic(i).config().ports.size(); ++port)
+            sum += adapters_.nic(i).link_counts(static_cast<uint8_t>(port)).tx_packets;
     for (const auto& s : switches_)
         for (fabric::PortIndex p = 0; p < s->config().ports; ++p) sum += s->counters(p).tx_packets;
     return sum;

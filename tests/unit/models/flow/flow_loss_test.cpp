@@ -25,7 +25,8 @@ std::vector<uint32_t> range(uint32_t first, uint32_t end, std::vector<uint32_t> 
 /// Two hosts, one flow of `packets` packets of 1000 bytes from h0 to h1; at 100 Gb/s over 1 us all are on their way
 /// before the first ACK is back.
 struct Pair : FlowRig {
-    Pair(LossRecovery recovery, uint32_t packets, std::vector<LinkFault> of_data, std::vector<LinkFault> of_acks = {})
+    Pair(LossRecovery recovery, uint32_t packets, const std::vector<LinkFault>& of_data,
+         const std::vector<LinkFault>& of_acks = {})
         : FlowRig(back_to_back()) {
         config.nics.recovery = recovery;
         config.nics.retransmission_timeout = SimTime::us(50);

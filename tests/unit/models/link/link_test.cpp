@@ -332,6 +332,7 @@ TEST(PacketPool, RecordsTakenByOneShardAndGivenByAnotherDoNotPileUp) {
     wire::ExtraIndex highest = 0;
     for (int round = 0; round < 200; ++round) {
         std::vector<wire::ExtraIndex> taken;
+        taken.reserve(1000);
         for (int i = 0; i < 1000; ++i) taken.push_back(pool.allocate(0));
         for (const auto e : taken) {
             highest = std::max(highest, e);
