@@ -10,7 +10,7 @@ namespace simverbs::cc {
 #undef SIMVERBS_CC_ALGORITHM
 
 std::span<const AlgorithmInfo* const> algorithms() noexcept {
-#define SIMVERBS_CC_ALGORITHM(name) &name,
+#define SIMVERBS_CC_ALGORITHM(name) &(name),
     static constexpr const AlgorithmInfo* kAll[] = {
 #include "models/cc/algorithm_list.inc"
     };

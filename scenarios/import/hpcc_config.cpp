@@ -138,6 +138,7 @@ class ConfigValues {
 
 std::vector<std::string_view> key_names() {
     std::vector<std::string_view> names;
+    names.reserve(kKeys.size());
     for (const HpccKey& key : kKeys) names.push_back(key.name);
     return names;
 }

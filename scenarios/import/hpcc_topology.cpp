@@ -9,7 +9,6 @@ namespace simverbs::scenarios::imports {
 
 namespace {
 
-using topologies::NodeRef;
 constexpr std::string_view kLinkLine = "'SRC DST RATE DELAY LOSS', for example '0 320 100Gbps 1000ns 0'";
 
 class HpccTopologyReader {

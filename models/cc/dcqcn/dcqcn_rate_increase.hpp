@@ -88,7 +88,7 @@ struct IncreaseSteps {
         case IncreasePhase::HyperIncrease:
             break;
     }
-    return !s.hai_grows || (s.byte_counter && r.time_stage >= r.byte_stage);
+    return s.hai == 0 || !s.hai_grows || (s.byte_counter && r.time_stage >= r.byte_stage);
 }
 
 /// `n` expiries of the rate timer, exactly as one at a time, in bounded work: the gap between target and current stops
@@ -104,7 +104,11 @@ struct IncreaseSteps {
         if (has_steady_step(r, s)) {
             const int64_t step = target_step(r, s);
             const int64_t gap = r.target - r.current;
-            if ((gap + step) / 2 == gap) steps = std::min(n, (s.line_rate - r.target) / step);
+            if (step == 0 && gap == 0) {  // a step may be configured as none
+                r.time_stage += n;
+                break;
+            }
+            if (step > 0 && (gap + step) / 2 == gap) steps = std::min(n, (s.line_rate - r.target) / step);
             if (steps > 1) {
                 r.current += steps * step;
                 r.target += steps * step;

@@ -143,7 +143,11 @@ TEST(DcqcnRateIncrease, ManyExpiriesAtOnceEqualOneByOne) {
     constant_hai.hai_grows = false;
     IncreaseSteps growing_timer = kTimerOnly;
     growing_timer.hai_grows = true;
-    for (const IncreaseSteps& steps : {kPaper, kTimerOnly, constant_hai, growing_timer}) {
+    IncreaseSteps no_hai = constant_hai;
+    no_hai.hai = 0;
+    IncreaseSteps no_steps = kPaper;
+    no_steps.ai = no_steps.hai = 0;
+    for (const IncreaseSteps& steps : {kPaper, kTimerOnly, constant_hai, growing_timer, no_hai, no_steps}) {
         for (const int64_t byte_stage : {0, 3, 5, 6, 20}) {
             for (const int64_t current : {int64_t{100'000'007}, 3 * kGbps + 1, 39 * kGbps}) {
                 const Recovery start = {.current = current, .target = current + 777, .byte_stage = byte_stage};
@@ -165,6 +169,19 @@ TEST(DcqcnRateIncrease, AnHourOfIdlenessIsCaughtUpWithoutWalkingIt) {
     // 5 rounds of fast recovery, then 1 bit/s a round, the current rate one behind.
     EXPECT_EQ(r.target, kGbps + 20'000'000'000 - 5);
     EXPECT_EQ(r.time_stage, 20'000'000'000);
+}
+
+TEST(DcqcnRateIncrease, WithoutStepsAnHourOfIdlenessReachesTheTargetAndEnds) {
+    for (const bool grows : {false, true}) {
+        for (const bool byte_counter : {false, true}) {
+            const IncreaseSteps none = {
+                .ai = 0, .hai = 0, .line_rate = 40 * kGbps, .byte_counter = byte_counter, .hai_grows = grows};
+            const Recovery r = after_timer({.current = kGbps, .target = 2 * kGbps}, 20'000'000'000, none);
+            EXPECT_EQ(r.current, 2 * kGbps);
+            EXPECT_EQ(r.target, 2 * kGbps);
+            EXPECT_EQ(r.time_stage, 20'000'000'000);
+        }
+    }
 }
 
 }  // namespace
