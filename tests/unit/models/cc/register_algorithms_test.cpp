@@ -1,6 +1,7 @@
 // The list of algorithms and their schemas.
 #include "models/cc/register_algorithms.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,42 +40,75 @@ TEST(Algorithms, EachStartsWithinItsLimitsOnSlowAndFastPaths) {
     }
 }
 
-TEST(Algorithms, RatesStayPositiveAndBelowTheLineRateWhateverComes) {
+/// ACKs, CNPs, timeouts and packets in a random order, now and then after an hour of nothing: the limits always hold.
+void expect_limits_whatever_comes(QpUnderTest& qp, uint32_t steps, const std::string& of) {
     std::array<HopInt, kMaxHops> hops = {};
+    uint64_t draw = 7;
+    sim::SimTime now;
+    for (uint32_t i = 0; i < steps; ++i) {
+        draw = draw * 6364136223846793005u + 1442695040888963407u;
+        const auto random = [&](int shift, uint64_t below) { return (draw >> shift) % below; };
+        now += sim::SimTime::ns(static_cast<int64_t>(random(20, 20'000)));
+        if (i % 500 == 499) now += sim::SimTime::s(3600);
+        for (HopInt& hop : hops)
+            hop = {now, hop.tx_bytes + random(30, 300'000), static_cast<uint32_t>(random(36, 3'000'000)),
+                   HopRate(sim::BitRate::gbps(100))};
+        switch (random(60, 5)) {
+            case 0:
+                qp.cnp(now);
+                break;
+            case 1:
+                qp.timeout(now);
+                break;
+            case 2:
+                qp.send(4096, now);
+                break;
+            default:
+                qp.ack({.now = now,
+                        .rtt = sim::SimTime::ns(static_cast<int64_t>(random(25, 2'000'000))),
+                        .acked_bytes = static_cast<int64_t>(random(33, 70'000)),
+                        .ack_psn = wire::Psn(i),
+                        .next_psn = wire::Psn(i + 20),
+                        .ecn_echo = random(50, 3) == 0,
+                        .hops = std::span(hops).first(1 + random(55, kMaxHops))});
+        }
+        ASSERT_GT(qp.control().rate, sim::BitRate()) << of;
+        ASSERT_LE(qp.control().rate, sim::BitRate::gbps(100)) << of;
+        ASSERT_GT(qp.control().window_bytes, 0) << of;
+        ASSERT_GT(qp.control().bytes_to_update, 0) << of;
+    }
+}
+
+TEST(Algorithms, RatesStayPositiveAndBelowTheLineRateWhateverComes) {
     for (const AlgorithmInfo* info : algorithms()) {
         QpUnderTest qp(info->name, plain_path(100, 4));
-        uint64_t draw = 7;
-        sim::SimTime now;
-        for (uint32_t i = 0; i < 20'000; ++i) {
-            draw = draw * 6364136223846793005u + 1442695040888963407u;
-            const auto random = [&](int shift, uint64_t below) { return (draw >> shift) % below; };
-            now += sim::SimTime::ns(static_cast<int64_t>(random(20, 20'000)));
-            for (HopInt& hop : hops)
-                hop = {now, hop.tx_bytes + random(30, 300'000), static_cast<uint32_t>(random(36, 3'000'000)),
-                       HopRate(sim::BitRate::gbps(100))};
-            switch (random(60, 5)) {
-                case 0:
-                    qp.cnp(now);
-                    break;
-                case 1:
-                    qp.timeout(now);
-                    break;
-                case 2:
-                    qp.send(4096, now);
-                    break;
-                default:
-                    qp.ack({.now = now,
-                            .rtt = sim::SimTime::ns(static_cast<int64_t>(random(25, 2'000'000))),
-                            .acked_bytes = static_cast<int64_t>(random(33, 70'000)),
-                            .ack_psn = wire::Psn(i),
-                            .next_psn = wire::Psn(i + 20),
-                            .ecn_echo = random(50, 3) == 0,
-                            .hops = std::span(hops).first(1 + random(55, kMaxHops))});
+        expect_limits_whatever_comes(qp, 20'000, std::string(info->name));
+    }
+}
+
+TEST(Algorithms, EachParameterAtItsLeastAndItsMostKeepsTheLimitsToo) {
+    for (const AlgorithmInfo* info : algorithms()) {
+        for (const ParameterInfo& p : info->parameters) {
+            for (const double value : {p.least, p.most}) {
+                const Parameters given = {{std::string(p.name), value}};
+                if (!check_parameters(*info, given).empty()) continue;
+                QpUnderTest qp(info->name, plain_path(100, 4), given);
+                expect_limits_whatever_comes(qp, 1'000, fmt::format("{} with {}: {}", info->name, p.name, value));
             }
-            ASSERT_GT(qp.control().rate, sim::BitRate()) << info->name;
-            ASSERT_LE(qp.control().rate, sim::BitRate::gbps(100)) << info->name;
-            ASSERT_GT(qp.control().window_bytes, 0) << info->name;
-            ASSERT_GT(qp.control().bytes_to_update, 0) << info->name;
+        }
+    }
+}
+
+TEST(Algorithms, AllParametersAtTheirLeastOrTheirMostKeepTheLimitsToo) {
+    for (const AlgorithmInfo* info : algorithms()) {
+        for (const bool least : {true, false}) {
+            Parameters given;
+            for (const ParameterInfo& p : info->parameters) {
+                given[std::string(p.name)] = least ? p.least : p.most;
+                if (!check_parameters(*info, given).empty()) given.erase(std::string(p.name));
+            }
+            QpUnderTest qp(info->name, plain_path(100, 4), given);
+            expect_limits_whatever_comes(qp, 1'000, fmt::format("{}, all {}", info->name, least ? "least" : "most"));
         }
     }
 }
