@@ -8,7 +8,7 @@ _simverbs_reply() { mapfile -t COMPREPLY < <(compgen "$@"); }
 _simverbs() {
     local tool="${COMP_WORDS[0]}" word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD - 1]}"
     local command="" lab="" positionals=0 i
-    local commands="exec up on down run list check explain-schema"
+    local commands="exec up on down run list check explain explain-schema"
     local lab_options="--lab --seed --clock --pcap --explain --set --help"
     for ((i = 1; i < COMP_CWORD; ++i)); do
         case "${COMP_WORDS[i]}" in

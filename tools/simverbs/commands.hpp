@@ -42,5 +42,7 @@ int run_list(const std::string& lab);
 int run_check(const std::vector<std::string>& files);
 /// The reference of the scenario language in Markdown, or its JSON Schema.
 int run_explain_schema(bool json);
+/// What a status, an event or a call's errno means; without words: what can be asked.
+int run_explain(const std::vector<std::string>& words);
 
 }  // namespace simverbs::tools

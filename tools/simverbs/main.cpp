@@ -97,6 +97,13 @@ int run(int argc, char** argv) {
     check_app->add_option("files", files, "lab files")->required()->type_name("FILE …");
     check_app->callback([&] { code = run_check(files); });
 
+    std::vector<std::string> question;
+    CLI::App* explain_app =
+        app.add_subcommand("explain", "what a status, an event or a call's errno means, and why it comes");
+    explain_app->add_option("word", question, "for example WC_RETRY_EXC_ERR, 12, ibv_modify_qp EINVAL; none: all words")
+        ->type_name("WORD …");
+    explain_app->callback([&] { code = run_explain(question); });
+
     bool json_schema = false;
     CLI::App* schema_app = app.add_subcommand("explain-schema", "the reference of the scenario language");
     schema_app->add_flag("--json", json_schema, "as a JSON Schema, for editors");
