@@ -240,8 +240,10 @@ std::string to_sentence(const Incident& i) {
     }
     if (i.check == Check::AckTimeout || i.check == Check::RnrRetries || i.check == Check::SequenceRetries)
         s += " (" + std::to_string(i.retries) + " retries)";
-    if (i.length != 0 || i.key != 0)
+    if (i.key != 0)
         s += ", " + std::to_string(i.length) + " bytes at " + hex(i.va) + " with key " + hex(i.key);
+    else if (i.length != 0)
+        s += ", a message of " + std::to_string(i.length) + " bytes";
     s += ".";
     if (i.has_packet) s += packet_text(i);
     if (i.status != WcStatus::Success)

@@ -47,6 +47,22 @@ def pair(tool, options="", server_extra="", client_extra="", target="h0"):
 
 IB = "two_hosts_ib"
 RUNS = 3
+# docs/tutorials/qp_state_machine.md: number, name, what the programs print, what --explain says.
+TUTORIAL_MISTAKES = (
+    (0, "none_at_all", (r"SEND: success", r"WRITE: success", r"QP: RTS", r"receive: success"), r"from RTR to RTS, as the program asked"),
+    (1, "min_rnr_timer_left_out", (r"INIT -> RTR: Invalid argument",), r"a required attribute is missing \(IBV_QP_MIN_RNR_TIMER\)"),
+    (2, "no_grh_on_roce", (r"INIT -> RTR: Invalid argument",), r"RoCE needs a GRH in every address vector"),
+    (3, "peer_not_in_rtr", (r"SEND: transport retry counter exceeded", r"WRITE: Work Request Flushed Error", r"QP: ERR"),
+     r"the peer did not answer: all retries timed out \(2 retries\)"),
+    (4, "no_receive_posted", (r"SEND: RNR retry counter exceeded", r"WRITE: Work Request Flushed Error", r"QP: ERR"),
+     r"the peer had no receive request posted"),
+    (5, "receive_too_small", (r"SEND: remote invalid request error", r"receive: local length error"),
+     r"the posted receive buffer is smaller than the message, a message of 64 bytes\."),
+    (6, "wrong_rkey", (r"SEND: success", r"WRITE: remote access error", r"QP: ERR"), r"the rkey names no memory region"),
+    (7, "right_missing_on_the_qp", (r"SEND: success", r"WRITE: remote invalid request error", r"QP: ERR"),
+     r"the responder QP's qp_access_flags do not allow the operation"),
+    (8, "completions_never_polled", (r"ibv_post_send: Cannot allocate memory after 16 requests",), r"the send queue is full"),
+)
 
 SHORT = [
     # What tools see of a device.
@@ -122,6 +138,11 @@ SHORT = [
          stdout=(r"path by GID", r"memory now says: written by RDMA", r"10 cleaned up")),
     Case("ten_steps_by_lid_on_infiniband", (("h0", "{ten_steps}"), ("h1", "{ten_steps} h0")), lab=IB, pcap="strict",
          stdout=(r"path by LID", r"memory now says: written by RDMA", r"10 cleaned up")),
+    *(Case(f"tutorial_mistake_{n}_{name}", (("h0", f"{{eight_mistakes}} {n}"), ("h1", f"{{eight_mistakes}} {n} h0")),
+           options=("--explain",), stdout=stdout, stderr=(stderr,))
+      for n, name, stdout, stderr in TUTORIAL_MISTAKES),
+    Case("tutorial_without_a_mistake_on_infiniband", (("h0", "{eight_mistakes} 0"), ("h1", "{eight_mistakes} 0 h0")), lab=IB,
+         stdout=(r"SEND: success", r"WRITE: success", r"QP: RTS", r"receive: success")),
     Case("wrappers_are_transparent",
          (("h0", "sh -c 'ib_send_lat -n 100; echo status $?'"), ("h1", "timeout 100 ib_send_lat -n 100 h0")),
          stdout=(r"status 0",)),
