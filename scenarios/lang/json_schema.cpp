@@ -121,8 +121,7 @@ std::vector<Json> structure_forms(const Field& field) {
 }
 
 Json value_schema(const Field& field) {
-    std::vector<Json> options = field.kind == FieldKind::Section
-                                    ? std::vector<Json>{reference_to(field.component->name)}
+    std::vector<Json> options = field.kind == FieldKind::Section     ? std::vector<Json>{part_of(field)}
                                 : field.kind == FieldKind::Structure ? structure_forms(field)
                                                                      : scalar_forms(field);
     if (!field.words.empty()) options.push_back({{"enum", field.words}});

@@ -236,16 +236,16 @@ void Section::refuse_both(std::string_view key, std::string_view other, Diagnost
     }
 }
 
-const YamlValue* Section::own_node(std::string_view key) const {
+const YamlValue& Section::own_node(std::string_view key) const {
     const auto found = nodes_.find(key);
-    return found != nodes_.end() ? found->second : nullptr;
+    return found != nodes_.end() ? *found->second : null_value();
 }
 
 InheritedSection::InheritedSection(const ComponentSchema& schema, const Section& parent, std::string_view key,
                                    DiagnosticSink& sink)
     : base_(parent.base() != nullptr ? std::make_unique<InheritedSection>(schema, *parent.base(), key, sink) : nullptr),
-      section_(schema, parent.own_node(key) != nullptr ? *parent.own_node(key) : null_value(),
-               child_path(parent.path(), key), sink, base_ ? &base_->section_ : nullptr) {}
+      section_(schema, parent.own_node(key), child_path(parent.path(), key), sink, base_ ? &base_->section_ : nullptr) {
+}
 
 const YamlValue& null_value() noexcept {
     static const YamlValue kNull;

@@ -56,8 +56,8 @@ class Section {
     /// The tree of a Section or Structure key as written (here or in a base section), or nullptr.
     [[nodiscard]] const YamlValue* node(std::string_view key) const;
 
-    /// The same, but only if it is written in this very map.
-    [[nodiscard]] const YamlValue* own_node(std::string_view key) const;
+    /// The same, but only if it is written in this very map; else null_value().
+    [[nodiscard]] const YamlValue& own_node(std::string_view key) const;
     [[nodiscard]] const Section* base() const noexcept { return base_; }
 
     /// Where the value of `key` stands; of an absent one, where this map stands.

@@ -96,6 +96,7 @@ void add_flow(const run::RunResult& result, const run::FlowSamples& samples, std
 template <typename Samples, typename Number>
 std::vector<const Samples*> in_order(const std::vector<Samples>& all, Number number) {
     std::vector<const Samples*> out;
+    out.reserve(all.size());
     for (const Samples& samples : all) out.push_back(&samples);
     std::stable_sort(out.begin(), out.end(),
                      [&](const Samples* a, const Samples* b) { return a->*number < b->*number; });

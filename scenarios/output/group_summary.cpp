@@ -42,6 +42,7 @@ std::vector<expect::Distribution> by_bin(const expect::Measurement& measurement,
         if (end != ends.end()) values[static_cast<std::size_t>(end - ends.begin())].push_back(value.value);
     }
     std::vector<expect::Distribution> out;
+    out.reserve(values.size());
     for (std::vector<double>& bin : values) out.push_back(expect::distribution_of(std::move(bin)));
     return out;
 }

@@ -131,6 +131,7 @@ std::vector<std::pair<double, double>> distribution(const std::vector<double>& s
     std::ranges::sort(ranks);
     ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
     std::vector<std::pair<double, double>> out;
+    out.reserve(ranks.size());
     for (const size_t rank : ranks) {
         out.emplace_back(sorted[rank - 1], static_cast<double>(rank) / static_cast<double>(n));
     }
