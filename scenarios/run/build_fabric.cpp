@@ -273,6 +273,24 @@ std::vector<CapturedAdapterPort> captured_ports(const ScenarioSpec& spec, const 
     return out;
 }
 
+/// After the flows' DSCPs have their numbers.
+void choose_services_of_programs(Services& services, const ScenarioSpec& spec, BuiltAdapters& adapters,
+                                 DiagnosticSink& sink) {
+    for (FabricAdapter& adapter : adapters.adapters) {
+        for (size_t p = 0; p < adapter.hosts.size(); ++p) {
+            if (adapter.hosts[p] == FabricAdapter::kNoCable) continue;
+            if (const auto chosen = services.of_programs(adapter.hosts[p])) {
+                adapter.nic.ports[p].service_of_dscp = *chosen;
+                continue;
+            }
+            sink.add(spec.topology.position, spec.topology.path,
+                     "the dscp_maps tell more DSCPs apart than programs and flows can use in one scenario",
+                     "maps of switches and NICs that agree, or flows of fewer DSCPs beside 0, 8, 16, … 56");
+            return;
+        }
+    }
+}
+
 bool names_vl(const NumberPairs& table, uint32_t vl) {
     return std::ranges::any_of(table, [vl](const auto& entry) { return entry.first == static_cast<int>(vl); });
 }
@@ -318,6 +336,7 @@ std::optional<BuiltScenario> plan_scenario(const ScenarioSpec& spec, DiagnosticS
     built.adapters = build_adapters(spec, *topology, sink);
     built.captures = captured_ports(spec, *topology, built.adapters, sink);
     auto workloads = build_workloads(spec, *topology, built.adapters, services, sink);
+    choose_services_of_programs(services, spec, built.adapters, sink);
     FabricConfigurer configurer(spec, *topology, sink);
     built.cc = configurer.make_cc();
     BuiltFaults faults = build_faults(spec, *topology, workloads ? workloads->plan : flow::FlowPlan(), sink);

@@ -46,6 +46,9 @@ uint32_t ack_bytes(const FlowFabricConfig& config) {
 uint16_t services_of(const flow::FlowPlan& plan, const FlowFabricConfig& config) {
     // Programs choose theirs when they run.
     uint32_t services = config.adapters.empty() ? 0 : config.layer == link::LinkLayer::Ethernet ? 0xFF : 0xFFFF;
+    for (const FabricAdapter& adapter : config.adapters)
+        for (const hca::HcaPortConfig& port : adapter.nic.ports)
+            for (const uint8_t service : port.service_of_dscp) services |= 1U << service;
     for (const flow::FlowSpec& f : plan.flows) services |= 1U << f.priority;
     if (config.nics.ack_priority != 0xFF) services |= 1U << config.nics.ack_priority;
     if (config.cc->needs().cnp) services |= 1U << config.nics.cnp_priority;
