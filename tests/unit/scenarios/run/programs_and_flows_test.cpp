@@ -255,6 +255,23 @@ TEST(CapturesOfPrograms, AnSlWithoutADscpIsAClassSelectorInUntaggedFrames) {
     EXPECT_EQ(of_sl, 2U) << "a packet and its acknowledgement";
 }
 
+TEST(CapturesOfPrograms, CnpsHaveTheDscpOfTheirOwnClass) {
+    Built b =
+        build(kFive + "switch: {buffer: 2 MB, pfc: {priorities: 3}, ecn: {kmin: 50 KB, kmax: 200 KB}}\ncc: dcqcn\n");
+    ASSERT_EQ(b.problems, "");
+    for (const char* from : {"h2", "h3"}) b.send(from, "h1", 20, 100000, 3);
+    b.send("h0", "h1", 20, 100000, 3);
+    size_t cnps = 0;
+    for (const PcapFile::Record& record : frames_of(b, "h1").records) {
+        constexpr size_t kIp = 14, kBth = kIp + 20 + 8;
+        constexpr uint8_t kCnp = 0x81;
+        if (record.frame[kBth] != kCnp) continue;
+        ++cnps;
+        EXPECT_EQ(record.frame[kIp + 1] >> 2, 48);
+    }
+    EXPECT_GT(cnps, 0U);
+}
+
 TEST(CapturesOfPrograms, APacketsVlIsThatOfItsWay) {
     // Out of h0 by the adapters' table, to h1 by the switch's.
     Built b = build(
