@@ -71,7 +71,12 @@ wire::FrameSpec PortCapture::spec_of(const wire::Packet& packet, link::Direction
     s.udp_source_port = packet.flow_hash;
     s.flow_label = x.flow_label;
     s.traffic_class = x.traffic_class;
-    s.sl = static_cast<uint8_t>(packet.priority);
+    if (layer == link::LinkLayer::InfiniBand) {
+        s.sl = static_cast<uint8_t>(packet.priority);
+        s.vl = (direction == link::Direction::Out ? port_.classes : port_.peer_classes)[packet.priority];
+    }
+    // Both ends of a cable are in one VLAN; tagged packets ask for a PCP.
+    if (port_.vlan) s.vlan = wire::VlanTag{static_cast<uint8_t>(packet.priority & 7), false, *port_.vlan, 0};
     const bool marked = (packet.flags & wire::kFecn) != 0;
     if (layer == link::LinkLayer::Ethernet && (packet.flags & wire::kEcnCapable) != 0)
         s.ecn = marked ? wire::Ecn::Ce : wire::Ecn::Ect0;

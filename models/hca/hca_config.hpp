@@ -1,7 +1,9 @@
 // What an Hca is built from.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,16 @@ struct GidEntry {
     std::string netdev;  ///< sysfs gid_attrs/ndevs: "eth0"; empty on InfiniBand
 };
 
+/// Ethernet: the service (Packet::priority) of each DSCP.
+using ServiceOfDscp = std::array<uint8_t, 64>;
+
+/// DSCP 8p to 8p + 7: priority p.
+[[nodiscard]] constexpr ServiceOfDscp class_selectors() noexcept {
+    ServiceOfDscp services{};
+    for (size_t dscp = 0; dscp < services.size(); ++dscp) services[dscp] = static_cast<uint8_t>(dscp / 8);
+    return services;
+}
+
 struct HcaPortConfig {
     LinkLayer link_layer = LinkLayer::Ethernet;
     wire::LeafId leaf = 0;
@@ -37,7 +49,10 @@ struct HcaPortConfig {
     sim::ByteCount vl_buffer = 0;                       ///< InfiniBand: bytes of each VL, where the link counts credits
     link::ServiceMap classes = link::kOwnClasses;       ///< priority (InfiniBand: VL) by which it sends each service
     link::ServiceMap peer_classes = link::kOwnClasses;  ///< InfiniBand: the neighbour's
-    uint8_t priority_of_sl[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    // Ethernet: see choose_service().
+    std::optional<uint16_t> vlan;  ///< its frames have an 802.1Q tag of this VLAN, whose PCP is Packet::priority
+    uint8_t priority = 0;          ///< of packets that ask for none
+    ServiceOfDscp service_of_dscp = class_selectors();
 };
 
 struct HcaConfig {

@@ -13,6 +13,9 @@ using ServiceMap = std::array<uint8_t, 16>;
 /// Every service is its own class.
 inline constexpr ServiceMap kOwnClasses{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
+/// As OpenSM has it with QoS: VL = SL, VL 15 being management's.
+inline constexpr ServiceMap kUsualVls{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 7};
+
 /// The classes (bit c: class c) of some services (bit s: service s).
 [[nodiscard]] constexpr uint16_t classes_of(uint16_t services, const ServiceMap& map) noexcept {
     uint32_t classes = 0;

@@ -29,6 +29,15 @@ void SharedBuffer::add_priority(uint32_t priority) {
     ++stride_;
 }
 
+/// A headroom that cannot take one packet is exceeded at once: that pauses too, where something waits whose leaving can
+/// end the pause.
+[[gnu::cold]] Admission SharedBuffer::drop_for_headroom(Ingress& in, sim::ByteCount bytes) noexcept {
+    const bool begins = !in.paused && in.used > 0;
+    in.paused = in.paused || begins;
+    if (in.paused) in.lacking = static_cast<uint32_t>(std::min<sim::ByteCount>(in.lacking + bytes, kMostLacking));
+    return begins ? Admission::DropHeadroomAndPause : Admission::DropHeadroom;
+}
+
 void SharedBuffer::check() const {
     sim::ByteCount used = 0, shared = 0;
     for (const Ingress& in : ingress_) {

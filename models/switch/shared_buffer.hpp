@@ -23,7 +23,7 @@ struct BufferConfig {
 };
 
 /// What becomes of an arriving packet.
-enum class Admission : uint8_t { Accept, AcceptAndPause, DropFull, DropHeadroom };
+enum class Admission : uint8_t { Accept, AcceptAndPause, DropFull, DropHeadroom, DropHeadroomAndPause };
 
 /// Accounts each packet to the (ingress port, priority) that it came in by, as the memory management unit of a
 /// shared-buffer switch does (the rules are those of the HPCC simulator's). Three parts: a reserve of each (port,
@@ -63,7 +63,8 @@ class SharedBuffer {
     }
     [[nodiscard]] sim::ByteCount used() const noexcept { return used_; }
     [[nodiscard]] sim::ByteCount max_used() const noexcept { return max_used_; }
-    /// The most headroom that any (port, priority) has needed, dropped packets included.
+    /// The headroom with which no (port, priority) would have dropped anything: the most that was in one together with
+    /// all that was dropped since its pause began.
     [[nodiscard]] sim::ByteCount max_headroom_wanted() const noexcept { return max_headroom_wanted_; }
     /// The same of one (port, dense priority), and the bytes in its headroom now.
     [[nodiscard]] sim::ByteCount max_headroom_wanted(uint32_t port, uint32_t dense) const noexcept {
@@ -90,12 +91,15 @@ class SharedBuffer {
         sim::ByteCount used = 0;  ///< reserve and shared
         sim::ByteCount headroom = 0;
         sim::ByteCount max_wanted = 0;  ///< of headroom
+        uint32_t lacking = 0;           ///< of headroom: dropped since the pause began, at most kMostLacking
         bool paused = false;
     };
     [[nodiscard]] Ingress& at(uint32_t port, uint32_t dense) noexcept { return ingress_[port * stride_ + dense]; }
     [[nodiscard]] const Ingress& at(uint32_t port, uint32_t dense) const noexcept {
         return ingress_[port * stride_ + dense];
     }
+    static constexpr sim::ByteCount kMostLacking = std::numeric_limits<int32_t>::max();
+    [[nodiscard]] static Admission drop_for_headroom(Ingress& in, sim::ByteCount bytes) noexcept;
     [[nodiscard]] sim::ByteCount shared_part(sim::ByteCount used) const noexcept {
         return std::max<sim::ByteCount>(used - config_.reserve, 0);
     }
@@ -127,9 +131,10 @@ class SharedBuffer {
         in.used += bytes;
         shared_used_ += more;
     } else {
-        in.max_wanted = std::max(in.max_wanted, in.headroom + bytes);
+        in.max_wanted = std::max(in.max_wanted, in.headroom + in.lacking + bytes);
         max_headroom_wanted_ = std::max(max_headroom_wanted_, in.max_wanted);
-        if (in.headroom + bytes > config_.headroom) return Admission::DropHeadroom;
+        if (in.headroom + bytes > config_.headroom) [[unlikely]]
+            return drop_for_headroom(in, bytes);
         in.headroom += bytes;
     }
     used_ += bytes;
@@ -153,6 +158,7 @@ class SharedBuffer {
     const sim::ByteCount shared = shared_part(in.used);
     if (shared != 0 && shared + config_.xon_offset > threshold(port)) return false;
     in.paused = false;
+    in.lacking = 0;
     return true;
 }
 

@@ -304,16 +304,16 @@ HOT_INLINE bool Switch::admit(Packet& packet, ByteCount frame, PortIndex in, Por
         case Admission::Accept:
             return true;
         case Admission::AcceptAndPause:
-            if (extras_[in].control.out != nullptr) {
-                ++extras_[in].pauses_sent;
-                extras_[in].pausing |= static_cast<uint16_t>(1U << priority);
-                send_pause(in, priority, config_.pfc.quanta, now);
-            }
+            begin_pause(in, priority, now);
             return true;
         case Admission::DropFull:
             drop(packet, extras_[out].drops_full);
             return false;
         case Admission::DropHeadroom:
+            drop(packet, extras_[in].drops_headroom);
+            return false;
+        case Admission::DropHeadroomAndPause:
+            begin_pause(in, priority, now);
             drop(packet, extras_[in].drops_headroom);
             return false;
     }

@@ -211,6 +211,7 @@ class alignas(64) Switch final : public sim::Node {
     void on_storm_timer(const ControlTimer& timer, sim::SimTime now);
     void block(PortIndex index, uint32_t priority, sim::SimTime now);
     void unblock(PortIndex index, uint32_t priority, sim::SimTime now, sim::LocalQueue& queue);
+    void begin_pause(PortIndex in, uint32_t priority, sim::SimTime now);
     void send_pause(PortIndex index, uint32_t priority, uint32_t quanta, sim::SimTime now);
     void send_control(PortIndex index, const link::FlowControlFrame& frame, sim::SimTime now);
     void drain_paused(PortIndex index, uint32_t priority, sim::SimTime now);

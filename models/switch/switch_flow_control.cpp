@@ -169,6 +169,14 @@ void Switch::unblock(PortIndex index, uint32_t priority, SimTime now, LocalQueue
     if (before == 0 && out.sendable() != 0) schedule_transmit(index, std::max(now, out.busy_until), queue);
 }
 
+/// The buffer wants it.
+void Switch::begin_pause(PortIndex in, uint32_t priority, SimTime now) {
+    if (extras_[in].control.out == nullptr) return;
+    ++extras_[in].pauses_sent;
+    extras_[in].pausing |= static_cast<uint16_t>(1U << priority);
+    send_pause(in, priority, config_.pfc.quanta, now);
+}
+
 /// Asks the peer of `index` to pause a priority, or (0 quanta) to go on; renews the pause at half time.
 void Switch::send_pause(PortIndex index, uint32_t priority, uint32_t quanta, SimTime now) {
     const auto drowns = [&](const StormAt& s) {

@@ -116,8 +116,11 @@ class AdapterBuilder {
                 port.mac = mac_of(nic, at, port_index);
                 port.active_mtu = largest_mtu(nic.mtu - kRoceHeaders);
                 add_roce_gids(nic, address_of(nic, at, port_index), netdev, port);
+                if (nic.vlan) port.vlan = static_cast<uint16_t>(*nic.vlan);
+                port.priority = static_cast<uint8_t>(nic.priority);
             } else {
                 port.active_mtu = largest_mtu(nic.mtu);
+                port.classes = port.peer_classes = link::kUsualVls;
                 port.gids.push_back(
                     {gid_bytes(wire::Gid::from_prefix_and_guid(wire::Gid::kLinkLocalPrefix, port.port_guid)),
                      hca::GidType::Ib,

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "scenarios/expect/measurement.hpp"
 #include "scenarios/expect/metric_verdict.hpp"
 #include "scenarios/expect/value_text.hpp"
 
@@ -137,12 +138,17 @@ void check_names(const std::vector<ExpectationSpec>& expectations, const run::Ru
         sink.add(selector.position, spec.path, problem.substr(0, hint), "a name of the network or of a workload",
                  hint == std::string::npos ? "" : problem.substr(hint + 2));
     };
+    const auto check_expression = [&](const ExpectationSpec& spec, const MetricExpression& expression) {
+        check(spec, expression.selector);
+        const auto [problem, advice] = check_metric(expression, index);
+        if (!problem.empty()) sink.add(expression.selector.position, spec.path, problem, "", advice);
+    };
     for (const ExpectationSpec& spec : expectations) {
         if (const auto* completion = std::get_if<CompletionExpectation>(&spec.statement)) {
             check(spec, completion->selector);
         } else if (const auto* claim = std::get_if<MetricExpectation>(&spec.statement)) {
-            check(spec, claim->left.selector);
-            if (const auto* right = std::get_if<MetricExpression>(&claim->right)) check(spec, right->selector);
+            check_expression(spec, claim->left);
+            if (const auto* right = std::get_if<MetricExpression>(&claim->right)) check_expression(spec, *right);
         }
     }
 }

@@ -20,7 +20,8 @@ namespace simverbs::scenarios::expect {
                                                        const run::RunResult& result);
 
 /// Adds every name in an expectation that does not exist in the network that was built (names of generated fabrics are
-/// known only then). Of `result` only names and flows are read, so that this can be asked before a run.
+/// known only then), and every metric that what is named does not have. Of `result` only names and flows are read, so
+/// that this can be asked before a run.
 void check_names(const std::vector<ExpectationSpec>& expectations, const run::RunResult& result, DiagnosticSink& sink);
 
 }  // namespace simverbs::scenarios::expect

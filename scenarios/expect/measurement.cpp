@@ -74,6 +74,20 @@ bool needs_series(const MetricExpression& expression, const MetricRule& rule) no
     return !is_highest || expression.from || expression.until || expression.selector.priority;
 }
 
+MetricProblem check_metric(const MetricExpression& expression, const ResultIndex& index) {
+    const MetricRule* rule = find_rule(expression.metric->name);
+    if (rule == nullptr || rule->scope == MetricScope::Everything) return {};
+    const Selection selected = index.ports(expression.selector);
+    if (!selected.problem.empty()) return {};
+    if (rule->scope == MetricScope::WholePorts) {
+        if (!expression.selector.priority) return {};
+        return {fmt::format("'{}' is not measured by priority", rule->name), "ask for the whole port"};
+    }
+    const auto is_of_switch = [&](uint32_t port) { return index.result().ports[port].is_switch; };
+    if (std::ranges::any_of(selected.numbers, is_of_switch)) return {};
+    return {fmt::format("'{}' is of switches", rule->name), "ask for the switch's port"};
+}
+
 Measurement measure(const MetricExpression& expression, const ResultIndex& index) {
     Measurement out;
     out.unit = expression.metric->unit;
@@ -84,6 +98,10 @@ Measurement measure(const MetricExpression& expression, const ResultIndex& index
     }
     if (expression.within && !rule->allows_within) {
         out.problem = fmt::format("'within' says nothing about '{}'", rule->name);
+        return out;
+    }
+    if (const MetricProblem found = check_metric(expression, index); !found.problem.empty()) {
+        out.problem = fmt::format("{}: {}", found.problem, found.advice);
         return out;
     }
     Question question{expression, index, {}, expression.statistic};

@@ -27,6 +27,14 @@ struct Measurement {
     std::vector<MeasuredValue> values;  ///< of which `value` is the statistic, or the sum
 };
 
+/// Why no run of this network can tell a metric, and what can be asked instead; empty if one can, or if a name does not
+/// exist. Reads names only.
+struct MetricProblem {
+    std::string problem;
+    std::string advice;
+};
+[[nodiscard]] MetricProblem check_metric(const MetricExpression& expression, const ResultIndex& index);
+
 /// Never fails: a metric that the run cannot tell has a problem instead of a value.
 [[nodiscard]] Measurement measure(const MetricExpression& expression, const ResultIndex& index);
 

@@ -42,6 +42,13 @@ struct Question {
     [[nodiscard]] const run::RunResult& result() const noexcept { return index.result(); }
 };
 
+/// Which ports can answer.
+enum class MetricScope : uint8_t {
+    Everything,
+    WholePorts,   ///< ports, not one priority of them
+    SwitchPorts,  ///< ports of switches and their priorities
+};
+
 using Collector = void (*)(const Question&, Measurement& out);
 
 struct MetricRule {
@@ -49,6 +56,7 @@ struct MetricRule {
     SampleNeed need = SampleNeed::Nothing;
     bool allows_within = false;
     Collector collect = nullptr;
+    MetricScope scope = MetricScope::Everything;
 };
 
 [[nodiscard]] std::span<const MetricRule> flow_time_rules() noexcept;

@@ -91,10 +91,6 @@ template <typename Read>
 void collect_counter(const Question& question, Measurement& out, Read read) {
     const Selection selected = question.index.ports(question.expression.selector);
     out.problem = selected.problem;
-    if (out.problem.empty() && question.expression.selector.priority) {
-        out.problem =
-            fmt::format("'{}' is not measured by priority, only of the whole port", question.expression.metric->name);
-    }
     if (!out.problem.empty()) return;
     if (question.expression.within && *question.expression.within < question.span.length()) {
         largest_growth(question, selected.numbers, read, out);
@@ -162,17 +158,21 @@ using Counts = run::PortCounts;
 
 constexpr std::array kPortRules{
     MetricRule{"utilisation", SampleNeed::PortCounts, false, collect_utilisation},
-    MetricRule{"packets", SampleNeed::PortCounts, true, collect_count<&Counts::tx_packets>},
-    MetricRule{"pfc_pauses", SampleNeed::PortCounts, true, collect_count<&Counts::pauses_sent>},
-    MetricRule{"paused_time", SampleNeed::PortCounts, true, collect_paused_time},
-    MetricRule{"credit_wait", SampleNeed::PortCounts, true, collect_credit_wait},
-    MetricRule{"corrupted", SampleNeed::PortCounts, true, collect_count<&Counts::corrupted>},
-    MetricRule{"drops", SampleNeed::PortCounts, true, collect_count<&Counts::drops>},
-    MetricRule{"lossless_drops", SampleNeed::PortCounts, true, collect_count<&Counts::lossless_drops>},
-    MetricRule{"trims", SampleNeed::PortCounts, true, collect_count<&Counts::trims>},
-    MetricRule{"ecn_marks", SampleNeed::PortCounts, true, collect_count<&Counts::marks>},
-    MetricRule{"watchdog_drops", SampleNeed::PortCounts, true, collect_count<&Counts::watchdog_drops>},
-    MetricRule{"pause_storms", SampleNeed::PortCounts, true, collect_count<&Counts::pause_storms>},
+    MetricRule{"packets", SampleNeed::PortCounts, true, collect_count<&Counts::tx_packets>, MetricScope::WholePorts},
+    MetricRule{"pfc_pauses", SampleNeed::PortCounts, true, collect_count<&Counts::pauses_sent>,
+               MetricScope::WholePorts},
+    MetricRule{"paused_time", SampleNeed::PortCounts, true, collect_paused_time, MetricScope::WholePorts},
+    MetricRule{"credit_wait", SampleNeed::PortCounts, true, collect_credit_wait, MetricScope::WholePorts},
+    MetricRule{"corrupted", SampleNeed::PortCounts, true, collect_count<&Counts::corrupted>, MetricScope::WholePorts},
+    MetricRule{"drops", SampleNeed::PortCounts, true, collect_count<&Counts::drops>, MetricScope::WholePorts},
+    MetricRule{"lossless_drops", SampleNeed::PortCounts, true, collect_count<&Counts::lossless_drops>,
+               MetricScope::WholePorts},
+    MetricRule{"trims", SampleNeed::PortCounts, true, collect_count<&Counts::trims>, MetricScope::WholePorts},
+    MetricRule{"ecn_marks", SampleNeed::PortCounts, true, collect_count<&Counts::marks>, MetricScope::WholePorts},
+    MetricRule{"watchdog_drops", SampleNeed::PortCounts, true, collect_count<&Counts::watchdog_drops>,
+               MetricScope::WholePorts},
+    MetricRule{"pause_storms", SampleNeed::PortCounts, true, collect_count<&Counts::pause_storms>,
+               MetricScope::WholePorts},
 };
 
 }  // namespace

@@ -92,8 +92,6 @@ std::vector<uint32_t> switch_ports(const Question& question, Measurement& out) {
     std::vector<uint32_t> ports;
     for (const uint32_t number : selected.numbers)
         if (question.result().ports[number].is_switch) ports.push_back(number);
-    if (out.problem.empty() && ports.empty())
-        out.problem = fmt::format("'{}' is of switches: ask for the switch's port", question.expression.metric->name);
     return ports;
 }
 
@@ -191,8 +189,8 @@ void collect_queueing_delay(const Question& question, Measurement& out) {
 constexpr std::array kQueueRules{
     MetricRule{"queue", SampleNeed::QueueLength, false, collect_queue},
     MetricRule{"buffer", SampleNeed::BufferLength, false, collect_buffer},
-    MetricRule{"headroom", SampleNeed::QueueLength, false, collect_headroom},
-    MetricRule{"queueing_delay", SampleNeed::Delays, false, collect_queueing_delay},
+    MetricRule{"headroom", SampleNeed::QueueLength, false, collect_headroom, MetricScope::SwitchPorts},
+    MetricRule{"queueing_delay", SampleNeed::Delays, false, collect_queueing_delay, MetricScope::SwitchPorts},
 };
 
 }  // namespace

@@ -87,6 +87,8 @@ void read_lab_parts(LabReading& reading, const Section& section);
 /// A switch as the template has it.
 [[nodiscard]] SwitchSpec read_template_switch(const LabReading& reading);
 [[nodiscard]] SwitchQueueing read_queueing(const Section& section, DiagnosticSink& sink);
+/// Where the file writes `key`, here or in a section that this one inherits from.
+[[nodiscard]] KeyPlace place_of(const Section& section, std::string_view key);
 /// What a switch has that does not say: Spectrum-2, Quantum.
 [[nodiscard]] sim::SimTime default_switch_latency(LinkLayer layer) noexcept;
 

@@ -73,7 +73,7 @@ constexpr std::array kNicFields{
     Field{.key = "priority",
           .kind = K::Integer,
           .default_text = "0",
-          .help = "802.1p priority of its tagged frames (programs; workloads have their own).",
+          .help = "802.1p priority of what programs send without SL and DSCP (workloads have their own).",
           .least = "0",
           .most = "7"},
     Field{.key = "dscp_map",

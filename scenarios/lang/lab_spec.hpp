@@ -43,7 +43,7 @@ struct NicSpec {
     sim::ByteCount mtu = 4200;  ///< Ethernet: the interface's MTU (IP bytes); InfiniBand: the path MTU's upper limit
     std::vector<RoceVersion> roce_versions;  ///< empty on InfiniBand
     std::optional<int> vlan;                 ///< 802.1Q VLAN id, 1…4094
-    int priority = 0;                        ///< 802.1p priority of tagged frames
+    int priority = 0;                        ///< 802.1p priority of programs' packets that ask for none
     NumberPairs dscp_map;                    ///< DSCP → priority (scenarios only)
     bool ipv6 = false;                       ///< has a global IPv6 address beside the link-local one
     std::map<std::string, ParameterOverride> parameters;
@@ -74,7 +74,8 @@ struct SwitchSpec {
     sim::SimTime latency;                        ///< first bit in to first bit out, when the egress is idle
     Forwarding forwarding = Forwarding::CutThrough;
     sim::ByteCount buffer = 0;  ///< shared by all ports
-    SwitchQueueing queueing;    ///< scenarios only
+    KeyPlace buffer_place;
+    SwitchQueueing queueing;  ///< scenarios only
     std::string path;
     SourcePosition position;
 };

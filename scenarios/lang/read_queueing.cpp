@@ -41,6 +41,7 @@ PfcSpec read_pfc(const Section& switch_section, DiagnosticSink& sink) {
     pfc.is_enabled = section->flag("enabled");
     pfc.priorities = read_priorities(*section, "priorities", sink);
     if (section->word("headroom") != "auto") pfc.headroom = section->size("headroom");
+    pfc.headroom_place = place_of(*section, "headroom");
     pfc.reserve = section->size("reserve");
     pfc.xon_offset = section->size("xon_offset");
     pfc.quanta = static_cast<int>(section->integer("quanta"));
@@ -95,6 +96,8 @@ VlArbitrationSpec read_vl_arbitration(const Section& switch_section, DiagnosticS
         const NumberMapRule rule{expected_shape(kVlArbitrationSchema, key), kMostVl, 0, 255};
         if (const YamlValue* node = section->node(key)) *table = read_number_map(rule, *node, section->path(key), sink);
     }
+    out.high_place = place_of(*section, "high");
+    out.low_place = place_of(*section, "low");
     return out;
 }
 
@@ -116,6 +119,10 @@ LoadBalancing load_balancing_of(std::string_view text) {
 }
 
 }  // namespace
+
+KeyPlace place_of(const Section& section, std::string_view key) {
+    return section.has(key) ? KeyPlace{section.path(key), section.position(key)} : KeyPlace{};
+}
 
 NumberPairs read_number_map(const NumberMapRule& rule, const YamlValue& node, const std::string& path,
                             DiagnosticSink& sink) {
@@ -168,6 +175,7 @@ SwitchQueueing read_queueing(const Section& section, DiagnosticSink& sink) {
     out.trims = section.flag("trimming");
     if (section.has("int")) out.adds_int = section.flag("int");
     out.vl_buffer = section.size("vl_buffer");
+    out.vl_buffer_place = place_of(section, "vl_buffer");
     out.vl_arbitration = read_vl_arbitration(section, sink);
     out.sl2vl = read_map("sl2vl", kMostSl, kMostVl);
     out.fecn = read_fecn(section, sink);

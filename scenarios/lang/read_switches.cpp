@@ -17,6 +17,7 @@ SwitchSpec read_switch(const LabReading& reading, const NamedPart& part) {
     out.latency = section.time("latency");
     out.forwarding = section.text("forwarding") == "cut-through" ? Forwarding::CutThrough : Forwarding::StoreAndForward;
     out.buffer = section.size("buffer");
+    out.buffer_place = place_of(section, "buffer");
     out.queueing = read_queueing(section, reading.sink);
     refuse_in_lab(reading, section,
                   {"cell", "alpha", "a_shift", "pfc", "ecn", "scheduler", "dscp_map", "pcp_map", "load_balancing",

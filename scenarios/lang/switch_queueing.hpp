@@ -3,9 +3,11 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "scenarios/lang/diagnostic.hpp"
 #include "sim/sim_time.hpp"
 #include "sim/units.hpp"
 
@@ -21,14 +23,21 @@ enum class PathPolicy { MinHop, UpDown };
 /// Pairs from the file (DSCP → priority, priority → weight, VL → weight, SL → VL), in the file's order.
 using NumberPairs = std::vector<std::pair<int, int>>;
 
+/// Where the file writes a key; without a path: it does not.
+struct KeyPlace {
+    std::string path;
+    SourcePosition position;
+};
+
 struct PfcSpec {
     bool is_enabled = true;
     std::vector<int> priorities;
     std::optional<sim::ByteCount> headroom;  ///< absent: from cable, rate and MTU
-    sim::ByteCount reserve = 0;              ///< of each port and priority
-    sim::ByteCount xon_offset = 0;           ///< XON when this far below the XOFF threshold
-    int quanta = 0;                          ///< of a pause frame: 512 bit times each
-    std::optional<sim::SimTime> watchdog;    ///< a queue paused for so long is drained and its pauses ignored
+    KeyPlace headroom_place;
+    sim::ByteCount reserve = 0;            ///< of each port and priority
+    sim::ByteCount xon_offset = 0;         ///< XON when this far below the XOFF threshold
+    int quanta = 0;                        ///< of a pause frame: 512 bit times each
+    std::optional<sim::SimTime> watchdog;  ///< a queue paused for so long is drained and its pauses ignored
 };
 
 struct EcnSpec {
@@ -51,6 +60,7 @@ struct VlArbitrationSpec {
     NumberPairs high;
     NumberPairs low;
     int high_limit = 0;
+    KeyPlace high_place, low_place;
 };
 
 struct FecnSpec {
@@ -75,6 +85,7 @@ struct SwitchQueueing {
     std::optional<bool> adds_int;  ///< in-band network telemetry; absent: if congestion control needs it
 
     sim::ByteCount vl_buffer = 0;  ///< of each port and VL
+    KeyPlace vl_buffer_place;
     VlArbitrationSpec vl_arbitration;
     NumberPairs sl2vl;
     FecnSpec fecn;

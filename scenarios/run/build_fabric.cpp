@@ -273,6 +273,56 @@ std::vector<CapturedAdapterPort> captured_ports(const ScenarioSpec& spec, const 
     return out;
 }
 
+/// After the flows' DSCPs have their numbers.
+void choose_services_of_programs(Services& services, const ScenarioSpec& spec, BuiltAdapters& adapters,
+                                 DiagnosticSink& sink) {
+    for (FabricAdapter& adapter : adapters.adapters) {
+        for (size_t p = 0; p < adapter.hosts.size(); ++p) {
+            if (adapter.hosts[p] == FabricAdapter::kNoCable) continue;
+            if (const auto chosen = services.of_programs(adapter.hosts[p])) {
+                adapter.nic.ports[p].service_of_dscp = *chosen;
+                continue;
+            }
+            sink.add(spec.topology.position, spec.topology.path,
+                     "the dscp_maps tell more DSCPs apart than programs and flows can use in one scenario",
+                     "maps of switches and NICs that agree, or flows of fewer DSCPs beside 0, 8, 16, … 56");
+            return;
+        }
+    }
+}
+
+bool names_vl(const NumberPairs& table, uint32_t vl) {
+    return std::ranges::any_of(table, [vl](const auto& entry) { return entry.first == static_cast<int>(vl); });
+}
+
+/// The key that is to be mended.
+KeyPlace place_of_problem(const FabricProblem& problem, const ScenarioSpec& spec, const BuiltTopology& topology,
+                          const FlowFabricConfig& config) {
+    const KeyPlace of_topology{spec.topology.path, spec.topology.position};
+    const auto written = [&](const KeyPlace& place) { return place.path.empty() ? of_topology : place; };
+    switch (problem.about) {
+        case FabricProblem::About::Topology:
+            return of_topology;
+        case FabricProblem::About::Storm:
+            for (const AddressedFaultSpec& fault : spec.faults)
+                if (fault.name == config.storms[problem.index].name)
+                    return {fault.link->a.path, fault.link->a.position};
+            return of_topology;
+        case FabricProblem::About::Buffer: {
+            const SwitchSpec& s = *topology.switches[problem.index];
+            return written(s.buffer_place.path.empty() ? s.queueing.pfc.headroom_place : s.buffer_place);
+        }
+        case FabricProblem::About::VlBuffer:
+            return written(topology.switches.empty() ? KeyPlace{}
+                                                     : topology.switches.front()->queueing.vl_buffer_place);
+        case FabricProblem::About::VlArbitration: {
+            const VlArbitrationSpec& tables = topology.switches[problem.index]->queueing.vl_arbitration;
+            return written(names_vl(tables.low, problem.vl) ? tables.low_place : tables.high_place);
+        }
+    }
+    return of_topology;
+}
+
 }  // namespace
 
 std::optional<BuiltScenario> plan_scenario(const ScenarioSpec& spec, DiagnosticSink& sink) {
@@ -286,6 +336,7 @@ std::optional<BuiltScenario> plan_scenario(const ScenarioSpec& spec, DiagnosticS
     built.adapters = build_adapters(spec, *topology, sink);
     built.captures = captured_ports(spec, *topology, built.adapters, sink);
     auto workloads = build_workloads(spec, *topology, built.adapters, services, sink);
+    choose_services_of_programs(services, spec, built.adapters, sink);
     FabricConfigurer configurer(spec, *topology, sink);
     built.cc = configurer.make_cc();
     BuiltFaults faults = build_faults(spec, *topology, workloads ? workloads->plan : flow::FlowPlan(), sink);
@@ -300,8 +351,10 @@ std::optional<BuiltScenario> plan_scenario(const ScenarioSpec& spec, DiagnosticS
     built.groups = std::move(workloads->groups);
     built.codes = services.codes();
     built.plan = std::move(workloads->plan);
-    for (std::string& problem : FlowFabric::problems_with(topology->topology, built.plan, built.config))
-        sink.add(spec.topology.position, spec.topology.path, std::move(problem));
+    for (FabricProblem& problem : FlowFabric::problems_with(topology->topology, built.plan, built.config)) {
+        const KeyPlace place = place_of_problem(problem, spec, *topology, built.config);
+        sink.add(place.position, place.path, std::move(problem.text));
+    }
     if (!sink.empty()) return std::nullopt;
     built.topology = std::move(*topology);
     return built;

@@ -267,8 +267,17 @@ std::optional<BuiltWorkloads> build_workloads(const ScenarioSpec& spec, const Bu
     for (const WorkloadSpec& w : spec.workloads)
         WorkloadMaker(spec, topology, adapter_ports, w, services, built, sink).make();
     if (!sink.empty()) return std::nullopt;
-    if (services.are_tagged())
-        for (flow::FlowSpec& f : built.plan.flows) f.priority = services.on_the_wire(f.priority, f.src);
+    for (flow::FlowSpec& f : built.plan.flows) {
+        const auto on_the_wire = services.on_the_wire(f.priority, f.src);
+        if (on_the_wire) {
+            f.priority = *on_the_wire;
+            continue;
+        }
+        sink.add(spec.topology.position, spec.topology.path,
+                 "the NICs' dscp_maps give the scenario's DSCPs too many different PCPs",
+                 "at most 8 pairs of DSCP and PCP in a scenario that are not DSCP 8 P with PCP P");
+        return std::nullopt;
+    }
     return built;
 }
 

@@ -73,8 +73,7 @@ wire::FrameSpec FlowCapture::frame_of(const Seen& seen) const {
     s.sl = static_cast<uint8_t>(packet.priority);
     s.vl = (seen.direction == link::Direction::Out ? port_.out_vls : port_.in_vls)[packet.priority];
     s.traffic_class = static_cast<uint8_t>(port_.codes.dscps[packet.priority] << 2);
-    if (port_.codes.vlan)
-        s.vlan = wire::VlanTag{static_cast<uint8_t>(packet.priority & 7), false, *port_.codes.vlan, 0};
+    if (port_.codes.vlan) s.vlan = wire::VlanTag{port_.codes.pcps[packet.priority], false, *port_.codes.vlan, 0};
     constexpr uint16_t kLeastPort = 0xC000;
     s.udp_source_port = static_cast<uint16_t>(packet.flow_hash | kLeastPort);
     const bool marked = (packet.flags & wire::kFecn) != 0;

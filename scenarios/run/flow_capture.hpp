@@ -25,7 +25,8 @@ inline constexpr uint32_t kFirstQpn = 0x100;
 /// What is on the wire for each service (Packet::priority) of Ethernet.
 struct ServiceCodes {
     std::array<uint8_t, 16> dscps{};
-    std::optional<uint16_t> vlan;  ///< id of the tag; its PCP is the service
+    std::array<uint8_t, 16> pcps{};  ///< of tags
+    std::optional<uint16_t> vlan;    ///< of tags; without one there are none
 };
 
 /// One port. `out_vls`, `in_vls`: SL2VL tables of the node and of its peer.

@@ -46,6 +46,9 @@ uint32_t ack_bytes(const FlowFabricConfig& config) {
 uint16_t services_of(const flow::FlowPlan& plan, const FlowFabricConfig& config) {
     // Programs choose theirs when they run.
     uint32_t services = config.adapters.empty() ? 0 : config.layer == link::LinkLayer::Ethernet ? 0xFF : 0xFFFF;
+    for (const FabricAdapter& adapter : config.adapters)
+        for (const hca::HcaPortConfig& port : adapter.nic.ports)
+            for (const uint8_t service : port.service_of_dscp) services |= 1U << service;
     for (const flow::FlowSpec& f : plan.flows) services |= 1U << f.priority;
     if (config.nics.ack_priority != 0xFF) services |= 1U << config.nics.ack_priority;
     if (config.cc->needs().cnp) services |= 1U << config.nics.cnp_priority;
@@ -113,9 +116,10 @@ std::vector<AdapterPort> adapter_ports(std::span<const FabricAdapter> adapters, 
     return ports;
 }
 
-std::vector<std::string> FlowFabric::problems_with(const topologies::Topology& topology, const flow::FlowPlan& plan,
-                                                   const FlowFabricConfig& config) {
-    std::vector<std::string> problems;
+std::vector<FabricProblem> FlowFabric::problems_with(const topologies::Topology& topology, const flow::FlowPlan& plan,
+                                                     const FlowFabricConfig& config) {
+    using About = FabricProblem::About;
+    std::vector<FabricProblem> problems;
     const uint16_t services = services_of(plan, config);
     const auto links = links_by_switch(topology);
     std::vector<size_t> ports(topology.switches.size(), 0);
@@ -123,58 +127,64 @@ std::vector<std::string> FlowFabric::problems_with(const topologies::Topology& t
         for (const topologies::LinkEnd& end : {l.a, l.b})
             if (end.node.is_switch) ports[end.node.index] = std::max<size_t>(ports[end.node.index], end.port + 1);
     if (topology.hosts.size() > kMostHosts)
-        problems.push_back(
-            fmt::format("{} hosts are more than a packet can address: at most {}", topology.hosts.size(), kMostHosts));
+        problems.push_back({fmt::format("{} hosts are more than a packet can address: at most {}",
+                                        topology.hosts.size(), kMostHosts)});
     if (config.layer == link::LinkLayer::InfiniBand && config.nics.vl_buffer > link::kMaxCredits * link::kCreditBytes)
-        problems.push_back(fmt::format("a vl_buffer of {} bytes is more than credits can express: at most {}",
-                                       config.nics.vl_buffer, link::kMaxCredits * link::kCreditBytes));
+        problems.push_back({fmt::format("a vl_buffer of {} bytes is more than credits can express: at most {}",
+                                        config.nics.vl_buffer, link::kMaxCredits * link::kCreditBytes),
+                            About::VlBuffer});
     if (config.layer == link::LinkLayer::InfiniBand && config.nics.vl_buffer != 0 &&
         config.nics.vl_buffer < full_packet_bytes(config))
-        problems.push_back(fmt::format("a vl_buffer of {} bytes has no room for a packet of {}", config.nics.vl_buffer,
-                                       full_packet_bytes(config)));
+        problems.push_back({fmt::format("a vl_buffer of {} bytes has no room for a packet of {}", config.nics.vl_buffer,
+                                        full_packet_bytes(config)),
+                            About::VlBuffer});
     const auto has_pfc = [&](topologies::NodeRef node) {
         if (!node.is_switch) return false;
         const uint32_t i = node.index;
         return switch_config(topology, config, services, i, ports[i], links[i]).buffer.lossless != 0;
     };
     const auto adapter_ports = run::adapter_ports(config.adapters, topology.hosts.size());
-    for (const FabricStorm& s : config.storms) {
+    for (size_t i = 0; i < config.storms.size(); ++i) {
+        const FabricStorm& s = config.storms[i];
         const topologies::Link& l = topology.links[s.link];
         const NodeRef stormer = (s.at_a ? l.a : l.b).node;
         if (!stormer.is_switch && !adapter_ports.empty() && adapter_ports[stormer.index].port != 0) {
-            problems.push_back(
-                fmt::format("'{}' is a pause storm of {}, which runs programs: a host of flows, or the "
-                            "switch's end of the link, can have one",
-                            s.name, topology.name_of(stormer)));
+            problems.push_back({fmt::format("'{}' is a pause storm of {}, which runs programs: a host of flows, or the "
+                                            "switch's end of the link, can have one",
+                                            s.name, topology.name_of(stormer)),
+                                About::Storm, i});
             continue;
         }
         if (config.layer == link::LinkLayer::Ethernet && (has_pfc(l.a.node) || has_pfc(l.b.node))) continue;
-        problems.push_back(
-            fmt::format("'{}' is a pause storm on a link without PFC: {} - {} has no switch with a "
-                        "lossless priority that is in use",
-                        s.name, topology.name_of(l.a.node), topology.name_of(l.b.node)));
+        problems.push_back({fmt::format("'{}' is a pause storm on a link without PFC: {} - {} has no switch with a "
+                                        "lossless priority that is in use",
+                                        s.name, topology.name_of(l.a.node), topology.name_of(l.b.node)),
+                            About::Storm, i});
     }
     for (uint32_t i = 0; i < topology.switches.size() && problems.empty(); ++i) {
         if (2 * ports[i] > sim::kMaxLocalSources)
-            problems.push_back(fmt::format("{} has {} ports: at most {} can be simulated", topology.switches[i].name,
-                                           ports[i], sim::kMaxLocalSources / 2));
+            problems.push_back({fmt::format("{} has {} ports: at most {} can be simulated", topology.switches[i].name,
+                                            ports[i], sim::kMaxLocalSources / 2)});
         const fabric::SwitchConfig c = switch_config(topology, config, services, i, ports[i], links[i]);
         if (c.vl_arbitration) {
             const auto& tables = *c.vl_arbitration;
             const uint32_t served = link::VlArbitration::served(tables.high) | link::VlArbitration::served(tables.low);
-            for (uint32_t rest = c.priorities & ~served; rest != 0; rest &= rest - 1)
-                problems.push_back(
-                    fmt::format("VL {} has no weight in an arbitration table of {}: its packets would "
-                                "wait for ever; give it one in `vl_arbitration`",
-                                std::countr_zero(rest), c.path));
+            for (uint32_t rest = c.priorities & ~served; rest != 0; rest &= rest - 1) {
+                const auto vl = static_cast<uint32_t>(std::countr_zero(rest));
+                problems.push_back({fmt::format("VL {} has no weight in an arbitration table of {}: its packets would "
+                                                "wait for ever; give it one in `vl_arbitration`",
+                                                vl, c.path),
+                                    About::VlArbitration, i, vl});
+            }
         }
         const fabric::SharedBuffer buffer(c.buffer, c.ports);
         if (buffer.shared_total() > 0) continue;
         problems.push_back(
-            fmt::format("the buffer of {} ({} bytes) is smaller than what PFC sets aside: {} ports x {} bytes of "
-                        "headroom and {} of "
-                        "reserve for each lossless priority; give it a larger `buffer` or a smaller `pfc.headroom`",
-                        c.path, c.buffer.total, c.ports, c.buffer.headroom, c.buffer.reserve));
+            {fmt::format("the buffer of {} ({} bytes) is smaller than what PFC sets aside: {} ports x {} bytes of "
+                         "headroom and {} of "
+                         "reserve for each lossless priority; give it a larger `buffer` or a smaller `pfc.headroom`",
+                         c.path, c.buffer.total, c.ports, c.buffer.headroom, c.buffer.reserve),
+             About::Buffer, i});
     }
     return problems;
 }

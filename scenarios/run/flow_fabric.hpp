@@ -87,6 +87,21 @@ struct FlowFabricConfig {
     std::vector<FabricAdapter> adapters;
 };
 
+/// What stands in the way of a fabric, and what it is about.
+struct FabricProblem {
+    enum class About : uint8_t {
+        Topology,
+        Storm,          ///< FlowFabricConfig::storms[index]
+        Buffer,         ///< of switch `index`, as what follows
+        VlBuffer,       ///< of any switch
+        VlArbitration,  ///< its weight of `vl`
+    };
+    std::string text;  ///< a sentence for people
+    About about = About::Topology;
+    size_t index = 0;
+    uint32_t vl = 0;
+};
+
 /// How a run ended.
 enum class FlowRunEnd : uint8_t {
     Idle,       ///< nothing is scheduled, and no flow is under way
@@ -114,10 +129,10 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
                host::HostMemory* memory = nullptr);
     ~FlowFabric() override;
 
-    /// What stands in the way of building that, a sentence each for people; empty if nothing does.
-    [[nodiscard]] static std::vector<std::string> problems_with(const topologies::Topology& topology,
-                                                                const flow::FlowPlan& plan,
-                                                                const FlowFabricConfig& config);
+    /// What stands in the way of building that; empty if nothing does.
+    [[nodiscard]] static std::vector<FabricProblem> problems_with(const topologies::Topology& topology,
+                                                                  const flow::FlowPlan& plan,
+                                                                  const FlowFabricConfig& config);
 
     /// Runs until everything has ended, is stuck, or the limit is reached.
     FlowRunResult run_until_done(const FlowRunLimit& limit = {});

@@ -192,7 +192,7 @@ std::string FlowFabric::lossless_drops() const {
         const sim::ByteCount has = s->config().buffer.headroom, wanted = s->buffer().max_headroom_wanted();
         out += "  " + s->config().path + ": " + std::to_string(drops) +
                " packets of lossless priorities dropped: headroom of " + std::to_string(has) +
-               " bytes is too small by at least " + std::to_string(wanted - has) + "\n";
+               " bytes is too small by " + std::to_string(wanted - has) + "\n";
     }
     return out;
 }

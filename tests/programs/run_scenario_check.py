@@ -240,6 +240,25 @@ def an_incast_shows_in_the_latency_of_its_own_class():
     expect(run_text(text, "--set", "sl=0"), 1, "program 'client' printed nothing that matches")
 
 
+def a_traffic_class_has_the_class_that_the_maps_give_its_dscp():
+    text = (LIBRARY / "latency_under_incast.yaml").read_text().replace("-S ${sl}", "--tclass=40")
+    text = text.replace("nic: cx5-100g", "nic: {profile: cx5-100g, dscp_map: {10: 3}}")
+    text = text.replace("switch: {", "switch: {dscp_map: {10: 3}, ")
+    expect(run_text(text), 0, "passed latency_under_incast")
+    expect(run_text(text.replace("{10: 3}", "{10: 5}")), 1, "program 'client' printed nothing that matches")
+
+
+def check_refuses_what_no_run_can_tell():
+    text = PINGPONG + "expectations:\n  - headroom of h1 < 10 KB\n  - drops of queue sw0/1 priority 3 == 0\n"
+    with tempfile.TemporaryDirectory(prefix="svt-") as folder:
+        file = pathlib.Path(folder) / "s.yaml"
+        file.write_text(text)
+        server, environment = run_program_case.server_and_environment(OPTIONS.simverbs)
+        run = subprocess.run([server, "check", str(file)], capture_output=True, text=True, timeout=120, env=environment)
+        expect(run, 2, "expectations[0]: 'headroom' is of switches; ask for the switch's port",
+               "expectations[1]: 'drops' is not measured by priority; ask for the whole port")
+
+
 CHECKS = [a_lost_packet_is_found_and_the_programs_end_right, a_dead_cable_ends_in_the_status_of_retries,
           a_lossy_cable_costs_bandwidth_alone, a_wrong_expectation_fails_the_run, a_fault_that_never_fires_fails_the_run,
           a_fault_acts_on_no_more_packets_than_it_may, the_same_scenario_prints_the_same_bytes,
@@ -250,7 +269,8 @@ CHECKS = [a_lost_packet_is_found_and_the_programs_end_right, a_dead_cable_ends_i
           programs_and_flows_share_a_fat_tree, programs_beside_flows_give_the_same_bytes_twice,
           flows_go_on_when_the_programs_have_ended, a_run_of_both_ends_when_its_time_is_over,
           a_link_fault_of_a_fabric_hits_programs_and_flows, programs_of_infiniband_fabrics_have_credits_and_lids,
-          an_incast_shows_in_the_latency_of_its_own_class]
+          an_incast_shows_in_the_latency_of_its_own_class, a_traffic_class_has_the_class_that_the_maps_give_its_dscp,
+          check_refuses_what_no_run_can_tell]
 
 
 if __name__ == "__main__":

@@ -5,12 +5,14 @@
 
 #include "models/hca/device_profile.hpp"
 #include "scenarios/build/known_profiles.hpp"
+#include "scenarios/expect/evaluate.hpp"
 #include "scenarios/lang/json_schema.hpp"
 #include "scenarios/lang/lab_library.hpp"
 #include "scenarios/lang/lab_loader.hpp"
 #include "scenarios/lang/scenario_loader.hpp"
 #include "scenarios/lang/schema.hpp"
 #include "scenarios/run/build_fabric.hpp"
+#include "scenarios/run/run_scenario.hpp"
 #include "tools/simverbs/commands.hpp"
 #include "tools/simverbs/exit_code.hpp"
 #include "tools/simverbs/install_paths.hpp"
@@ -36,6 +38,14 @@ void list_lab(const std::string& lab) {
                                      nic.link_layer == scenarios::LinkLayer::Ethernet ? "RoCE" : "InfiniBand");
         std::cout << '\n';
     }
+}
+
+/// Everything that a run is refused for, short of running it.
+void check_run(const scenarios::ScenarioSpec& spec, scenarios::DiagnosticSink& sink) {
+    scenarios::check_profiles(spec.lab, sink);
+    if (spec.workloads.empty() && spec.programs.empty()) return;
+    const auto built = scenarios::run::build_scenario(spec, sink);
+    if (built) scenarios::expect::check_names(spec.expectations, scenarios::run::describe(spec, *built), sink);
 }
 
 }  // namespace
@@ -67,8 +77,7 @@ int run_check(const std::vector<std::string>& files) {
         scenarios::DiagnosticSink sink;
         const auto runs = scenarios::load_scenario(file, scenarios::run::scenario_options(), sink);
         for (size_t i = 0; runs && i < runs->size() && sink.empty(); ++i) {
-            scenarios::check_profiles((*runs)[i].lab, sink);
-            if (!(*runs)[i].workloads.empty()) (void)scenarios::run::build_scenario((*runs)[i], sink);
+            check_run((*runs)[i], sink);
         }
         if (!sink.empty()) {
             std::cerr << sink.to_string();

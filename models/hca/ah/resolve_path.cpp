@@ -1,4 +1,5 @@
 // Address vectors: the rules of each link layer, and where the packets go.
+#include "models/hca/ah/choose_service.hpp"
 #include "models/hca/device.hpp"
 #include "models/wire/gid.hpp"
 #include "models/wire/roce_udp_port.hpp"
@@ -31,15 +32,17 @@ int resolve_infiniband(Device& d, const ControlContext& by, const AhAttr& ah, co
     return 0;
 }
 
-int resolve_ethernet(Device& d, const ControlContext& by, const AhAttr& ah, GidType type, Path& out) {
+int resolve_ethernet(Device& d, const ControlContext& by, const AhAttr& ah, const HcaPortConfig& port, Path& out) {
+    const GidType type = port.gids[ah.sgid_index].type;
     wire::Gid dgid;
     dgid.bytes = ah.dgid;
     out.has_grh = true;
     out.framing = type == GidType::RoceV1 ? wire::kFramingRoceV1
                   : dgid.is_ipv4_mapped() ? wire::kFramingBasic
                                           : wire::kFramingIpv6;
-    // Without a mapping of its own, the DSCP's class selector is the priority; an SL that was given wins.
-    out.priority = ah.sl != 0 ? ah.sl & 7 : (ah.traffic_class >> 5) & 7;
+    const ChosenService service = choose_service(port, ah.sl, ah.traffic_class, type);
+    out.priority = service.number;
+    out.traffic_class = service.traffic_class;
     out.multicast = dgid.is_multicast();
     if (dgid.is_zero())
         return refuse(by, EINVAL, Rule::GidUnreachable, [](Explanation& e) {
@@ -99,8 +102,8 @@ int Device::resolve_path(const ControlContext& by, const AhAttr& ah, uint8_t por
     constexpr uint8_t kDefaultHops = 64;
     out.hop_limit = ah.is_global && ah.hop_limit != 0 ? ah.hop_limit : kDefaultHops;
     out.flow_hash = wire::roce_udp_source_port(out.flow_label, wire::Qpn(local_qpn), wire::Qpn(remote_qpn));
-    const int error = ethernet ? resolve_ethernet(*this, by, ah, port.gids[ah.sgid_index].type, out)
-                               : resolve_infiniband(*this, by, ah, port, out);
+    const int error =
+        ethernet ? resolve_ethernet(*this, by, ah, port, out) : resolve_infiniband(*this, by, ah, port, out);
     if (error != 0) return error;
     out.loopback = !out.multicast && out.leaf == port.leaf;
     return 0;

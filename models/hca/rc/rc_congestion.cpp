@@ -1,5 +1,6 @@
 // Congestion control of reliable connections: the notification point answers marks with CNPs, the reaction point paces
 // requests. Responses to READs go out as fast as the port lets them.
+#include "models/hca/ah/choose_service.hpp"
 #include "models/hca/device.hpp"
 #include "models/hca/rc/rc_requester.hpp"
 #include "models/wire/opcode.hpp"
@@ -82,8 +83,11 @@ void Device::send_cnp(Qp& qp, sim::SimTime now) {
     TxEntry entry;
     entry.kind = TxKind::Ack;
     entry.qp_slot = qp.slot;
-    entry.packet = packet_for(qp, qp.path, wire::kCnpOpcode, wire::Psn(0));
-    entry.packet.priority = config.congestion.cnp_priority & 0xFU;
+    Path path = qp.path;
+    path.priority = config.congestion.cnp_priority;
+    if (port.config->link_layer == LinkLayer::Ethernet && !port.config->vlan)
+        path.traffic_class = class_selector(path.priority);
+    entry.packet = packet_for(qp, path, wire::kCnpOpcode, wire::Psn(0));
     entry.packet.flags = wire::kBecn;
     entry.wire_bytes = port.egress.bytes_of(entry.packet);
     entry.ready = now + timing.ack_generation;

@@ -9,6 +9,17 @@
 
 namespace simverbs::hca {
 
+namespace {
+
+/// What the CQE says: on Ethernet the 802.1p priority that was asked for; 0 where that was a DSCP of its own.
+uint8_t service_level_of(const Port& port, const wire::Packet& packet) noexcept {
+    constexpr uint32_t kPriorities = 8;
+    const bool is_sl = port.config->link_layer == LinkLayer::InfiniBand || packet.priority < kPriorities;
+    return is_sl ? static_cast<uint8_t>(packet.priority) : 0;
+}
+
+}  // namespace
+
 void UdResponder::on_datagram(Port& port, const wire::Packet& packet, const wire::OpcodeInfo& info, sim::SimTime now) {
     if (packet.extra == wire::kNoExtra) return;
     const wire::PacketExtra& x = (*d_.pool)[packet.extra];
@@ -43,7 +54,7 @@ void UdResponder::on_datagram(Port& port, const wire::Packet& packet, const wire
     cqe.byte_len = static_cast<uint32_t>(bytes);
     cqe.src_qp = x.src_qp;
     cqe.solicited = (packet.flags & wire::kSolicited) != 0;
-    cqe.sl = static_cast<uint8_t>(packet.priority);
+    cqe.sl = service_level_of(port, packet);
     if (has_grh) cqe.wc_flags |= kWcGrh;
     if (info.has_imm_dt) {
         cqe.wc_flags |= kWcWithImm;
@@ -73,8 +84,10 @@ bool UdResponder::make_grh_area(const Port& port, const wire::Packet& packet,
         wire::Ipv4Header ip;
         ip.source = source.ipv4();
         ip.destination = destination.ipv4();
+        ip.tos = x.traffic_class;
         ip.ttl = hops;
         ip.total_length = static_cast<uint16_t>(wire::Ipv4Header::size + wire::UdpHeader::size + transport_bytes);
+        ip.set_checksum();
         ip.encode(out.subspan(20));
         return true;
     }

@@ -117,6 +117,25 @@ TEST_P(Ud, ADatagramArrivesBehindTheGrhAreaAndNamesItsSender) {
 }
 INSTANTIATE_TEST_SUITE_P(Layers, Ud, testing::Values(LinkLayer::Ethernet, LinkLayer::InfiniBand));
 
+TEST(UdOnce, TheIpv4HeaderInTheGrhAreaHasTheDscpAndARightChecksum) {
+    Rig rig;
+    auto [a, b] = rig.connect(of_type(QpType::Ud));
+    AhAttr to_b = rig.address_of(1, 0);
+    to_b.traffic_class = 106;
+    a.ah = a.hca->create_ah(rig.by(a), a.pd, to_b).value;
+    ASSERT_EQ(rig.receive(b, 200, 0, 2000), 0);
+    ASSERT_EQ(send_ud(rig, a, b, 1, 100), 0);
+    rig.settle();
+    rig.show_memory();
+    ASSERT_EQ(rig.completions(b), "200:SUCCESS");
+    const uint8_t* const header = b.bytes + 20;
+    EXPECT_EQ(header[1] >> 2, 26);
+    uint32_t sum = 0;
+    for (size_t i = 0; i < 20; i += 2) sum += static_cast<uint32_t>(header[i]) << 8 | header[i + 1];
+    sum = (sum & 0xFFFF) + (sum >> 16);
+    EXPECT_EQ((sum & 0xFFFF) + (sum >> 16), 0xFFFFU);
+}
+
 TEST(UdOnce, WhatDoesNotFitIsDroppedOrRefused) {
     Rig rig;
     auto [a, b] = rig.connect(of_type(QpType::Ud));

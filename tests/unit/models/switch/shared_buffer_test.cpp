@@ -91,6 +91,37 @@ TEST(SharedBuffer, OnePacketBeyondTheHeadroomIsDroppedAndWhatWasWantedIsRemember
     b.check();
 }
 
+TEST(SharedBuffer, WhatIsWantedHasAllThatWasDroppedInOnePauseAndNothingOfTheOneBefore) {
+    SharedBuffer b = make();
+    for (int i = 0; i < 20 + 3; ++i) (void)b.admit(0, 0, 960);
+    EXPECT_EQ(b.max_headroom_wanted(), 9'600 + 3 * 960);
+    EXPECT_FALSE(b.release(0, 0, 960));
+    EXPECT_EQ(b.admit(0, 0, 960), Admission::Accept) << "there is room again; with enough headroom, less than now";
+    EXPECT_EQ(b.max_headroom_wanted(), 9'600 + 3 * 960);
+    EXPECT_EQ(b.admit(0, 0, 960), Admission::DropHeadroom);
+    EXPECT_EQ(b.max_headroom_wanted(), 9'600 + 4 * 960);
+    while (!b.release(0, 0, 960)) {
+    }
+    while (b.admit(0, 0, 960) != Admission::DropHeadroom) {
+    }
+    EXPECT_EQ(b.max_headroom_wanted(), 9'600 + 4 * 960) << "another pause, in which less was dropped";
+}
+
+TEST(SharedBuffer, AHeadroomWithoutRoomForAPacketPausesWithTheFirstThatIsDropped) {
+    SharedBuffer b = make(BufferConfig{
+        .total = 100'000, .cell = 96, .lossless = 1 << 3, .headroom = 96, .reserve = 1'000, .alpha = 1.0 / 8});
+    while (b.admit(0, 0, 960) == Admission::Accept) {
+    }
+    EXPECT_TRUE(b.paused(0, 0));
+    EXPECT_EQ(b.max_headroom_wanted(), 960);
+    EXPECT_EQ(b.admit(0, 0, 960), Admission::DropHeadroom);
+    EXPECT_EQ(b.max_headroom_wanted(), 2 * 960);
+    while (!b.release(0, 0, 960)) {
+    }
+    EXPECT_FALSE(b.paused(0, 0));
+    b.check();
+}
+
 TEST(SharedBuffer, ALossyPriorityTakesAllThatIsSharedAndNeverHeadroom) {
     SharedBuffer b = make(kConfig, 1 << 3 | 1 << 0);
     int accepted = 0;

@@ -139,5 +139,17 @@ TEST(Evaluate, NamesThatDoNotExistAreFoundBeforeTheRun) {
         "did you mean 'h0'?\n");
 }
 
+TEST(Evaluate, MetricsThatWhatIsNamedDoesNotHaveAreFoundBeforeTheRun) {
+    DiagnosticSink sink;
+    check_names(expectations_of({"headroom of h1 < 1 KB", "headroom of sw0/3 < 1 KB", "queueing_delay of h3 < 1 us",
+                                 "drops of queue sw0/3 priority 3 == 0", "headroom of sw0 > headroom of h1"}),
+                sample_result(), sink);
+    EXPECT_EQ(sink.to_string(),
+              "s.yaml:14:18: expectations[0]: 'headroom' is of switches; ask for the switch's port\n"
+              "s.yaml:16:24: expectations[2]: 'queueing_delay' is of switches; ask for the switch's port\n"
+              "s.yaml:17:21: expectations[3]: 'drops' is not measured by priority; ask for the whole port\n"
+              "s.yaml:18:36: expectations[4]: 'headroom' is of switches; ask for the switch's port\n");
+}
+
 }  // namespace
 }  // namespace simverbs::scenarios::expect

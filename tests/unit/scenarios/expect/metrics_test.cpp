@@ -217,7 +217,7 @@ TEST(Metrics, WhatTheRunCannotTellIsSaid) {
         {"queueing_delay < 1 us", "'queueing_delay' is not measured in this run"},
         {"queueing_delay of h3 < 1 us", "'queueing_delay' is of switches: ask for the switch's port"},
         {"headroom of h3 < 1 KB", "'headroom' is of switches: ask for the switch's port"},
-        {"drops of queue sw0/3 priority 3 == 0", "'drops' is not measured by priority, only of the whole port"},
+        {"drops of queue sw0/3 priority 3 == 0", "'drops' is not measured by priority: ask for the whole port"},
         {"queue.mean of h0 < 1 KB", "the queue of h0 was not sampled in this run"},
         {"packets of h0 from 1 ms < 5", "h0 was not sampled at 1 ms"},
         {"packets of sw0/3 from 1500 us < 5", "sw0/3 was not sampled at 1500 us"},

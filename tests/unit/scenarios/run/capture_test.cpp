@@ -77,6 +77,23 @@ TEST_F(Captures, AHostsPortHasEveryPacketOnceAndInOrder) {
     }
 }
 
+TEST_F(Captures, ATaggedFrameHasTheFlowsDscpBesideThePcpThatItsNicGives) {
+    std::string text = fmt::format(kTwoFlows, "h0, h2");
+    text.replace(text.find("nic: ideal"), 10, "nic: {profile: ideal, vlan: 7, dscp_map: {26: 5}}");
+    (void)run(text);
+    size_t of_26 = 0;
+    for (const char* name : {"h0.pcap", "h2.pcap"}) {
+        for (const PcapFile::Record& record : PcapFile((folder_ / name).string()).records) {
+            EXPECT_EQ(record.frame[12] << 8 | record.frame[13], 0x8100);
+            const int dscp = record.frame[14 + 4 + 1] >> 2;
+            EXPECT_TRUE(dscp == 26 || dscp == 24) << dscp;
+            EXPECT_EQ(record.frame[14] << 8 | record.frame[15], (dscp == 26 ? 5 : 3) << 13 | 7);
+            of_26 += dscp == 26 ? 1 : 0;
+        }
+    }
+    EXPECT_GE(of_26, 2U * (10 + 1));
+}
+
 TEST_F(Captures, ASwitchsNameMeansAllItsPorts) {
     (void)run(fmt::format(kTwoFlows, "sw0, h1"));
     EXPECT_EQ(files(), (std::vector<std::string>{"h1.pcap", "sw0-1.pcap", "sw0-2.pcap", "sw0-3.pcap"}));

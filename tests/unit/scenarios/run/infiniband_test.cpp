@@ -73,11 +73,14 @@ run: {until: 1 ms, stop_when: until}
     EXPECT_NEAR(shares(run_text(text)), 3.0, 0.15);
 }
 
-TEST(VlArbitration, AVlThatNoTableServesIsRefused) {
-    const std::string problems = run_text(two_services("vl_arbitration: {low: {1: 0}}")).problems;
-    EXPECT_NE(problems.find("VL 1 has no weight in an arbitration table of sw0: its packets would wait for ever"),
-              std::string::npos)
-        << problems;
+TEST(VlArbitration, AVlThatNoTableServesIsRefusedWhereItsWeightStands) {
+    const std::string problem =
+        ": VL 1 has no weight in an arbitration table of sw0: its packets would wait for ever; give it one in "
+        "`vl_arbitration`\n";
+    EXPECT_EQ(run_text(two_services("vl_arbitration: {low: {1: 0}}")).problems,
+              "s.yaml:6:32: switch.vl_arbitration.low" + problem);
+    EXPECT_EQ(run_text(two_services("vl_arbitration: {high: {1: 0}}")).problems,
+              "s.yaml:6:33: switch.vl_arbitration.high" + problem);
 }
 
 TEST(Sl2Vl, ServiceLevelsOnOneVlShareItAndThoseOnTwoAreApart) {

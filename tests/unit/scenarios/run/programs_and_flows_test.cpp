@@ -1,14 +1,18 @@
 // Adapters of programs and hosts of flows in one fabric. No program runs here: the adapters send lengths.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "models/hca/transport/work_source.hpp"
 #include "scenarios/lang/scenario_loader.hpp"
 #include "scenarios/run/build_fabric.hpp"
 #include "scenarios/run/run_scenario.hpp"
+#include "tests/unit/models/wire/pcap_file.hpp"
 
 namespace simverbs::scenarios::run {
 namespace {
@@ -49,10 +53,16 @@ struct Built {
     }
     [[nodiscard]] hca::LinkCounts counts(const std::string& host) { return adapter(host).link_counts(1); }
 
-    hca::AhAttr address(const std::string& host, uint8_t sl) {
+    /// What its packets ask for.
+    struct Asked {
+        uint8_t sl = 0;
+        uint8_t traffic_class = 0;
+    };
+    hca::AhAttr address(const std::string& host, const Asked& asked) {
         hca::AhAttr ah;
         ah.port_num = 1;
-        ah.sl = sl;
+        ah.sl = asked.sl;
+        ah.traffic_class = asked.traffic_class;
         const hca::HcaPortConfig& port = adapter(host).config().ports[0];
         if (port.link_layer == hca::LinkLayer::InfiniBand) {
             ah.dlid = port.lid;
@@ -65,6 +75,10 @@ struct Built {
         return ah;
     }
     Messages& send(const std::string& from, const std::string& to, uint32_t count, uint32_t length, uint8_t sl) {
+        return send(from, to, count, length, Asked{sl});
+    }
+    Messages& send(const std::string& from, const std::string& to, uint32_t count, uint32_t length,
+                   const Asked& asked) {
         sources.push_back(std::make_unique<Messages>(count, length));
         sources.push_back(std::make_unique<Messages>(0, 0));
         Messages& source = *sources[sources.size() - 2];
@@ -73,10 +87,10 @@ struct Built {
         const uint32_t qp = x.create_flow(hca::QpType::Rc, &source);
         const uint32_t peer = y.create_flow(hca::QpType::Rc, sources.back().get());
         hca::FlowPath path;
-        path.ah = address(from, sl);
+        path.ah = address(from, asked);
         path.dest_qpn = qp;
         EXPECT_EQ(y.connect_flow({0, fabric().engine().frontier(), nullptr}, peer, path), 0);
-        path.ah = address(to, sl);
+        path.ah = address(to, asked);
         path.dest_qpn = peer;
         EXPECT_EQ(x.connect_flow({0, fabric().engine().frontier(), nullptr}, qp, path), 0);
         return source;
@@ -134,6 +148,149 @@ TEST(AdaptersInFabrics, WithoutPauseTheSameTrafficLosesPackets) {
     for (const char* from : {"h0", "h1", "h2"}) b.send(from, "h4", 20, 100000, 3);
     b.fabric().engine().run_until(SimTime::ms(20));
     EXPECT_GT(b.drops(), 0U);
+}
+
+/// Three adapters flood a fourth; class 3 alone is lossless.
+struct Flood {
+    uint64_t drops = 0;
+    uint64_t pauses = 0;
+};
+Flood flood(const std::string& nic, const std::string& sw, const Built::Asked& asked) {
+    Built b =
+        build("hosts: 5\nnic: {profile: ideal" + nic + "}\nlink: {rate: 100 Gb/s, delay: 100 ns}\n" +
+              programs_on({"h0", "h1", "h2", "h3", "h4"}) + "switch: {buffer: 1 MB, pfc: {priorities: 3}" + sw + "}\n");
+    EXPECT_EQ(b.problems, "");
+    if (!b.scenario) return {};
+    for (const char* from : {"h0", "h1", "h2"}) b.send(from, "h4", 20, 100000, asked);
+    b.fabric().engine().run_until(SimTime::ms(20));
+    return {b.drops(), b.counts("h0").pauses_received};
+}
+
+TEST(ServicesOfPrograms, ATrafficClassHasThePriorityThatTheMapsGiveItsDscp) {
+    const auto is_lossless = [](const Flood& f) { return f.drops == 0 && f.pauses > 0; };
+    const auto is_lossy = [](const Flood& f) { return f.drops > 0 && f.pauses == 0; };
+    EXPECT_TRUE(is_lossless(flood("", "", {0, 106}))) << "DSCP 26 is of class 3 without a map too";
+    EXPECT_TRUE(is_lossy(flood("", "", {0, 40})));
+    const std::string map = ", dscp_map: {10: 3, 26: 1}";
+    EXPECT_TRUE(is_lossless(flood(map, map, {0, 40})));
+    EXPECT_TRUE(is_lossy(flood(map, map, {0, 106})));
+    EXPECT_TRUE(is_lossless(flood(map, map, {3, 0}))) << "an SL is a class selector, which the map leaves alone";
+    EXPECT_TRUE(is_lossless(flood(map, map, {5, 40}))) << "a DSCP that is on the wire counts";
+}
+
+TEST(ServicesOfPrograms, AnAdapterThatMapsADscpElsewhereDoesNotStopWhatTheSwitchPauses) {
+    const Flood deaf = flood("", ", dscp_map: {10: 3}", {0, 40});
+    EXPECT_GT(deaf.drops, 0U);
+    EXPECT_GT(deaf.pauses, 0U);
+}
+
+TEST(ServicesOfPrograms, ATagsPcpIsTheSlElseTheDscpsPriorityElseTheNics) {
+    const auto pauses = [](const std::string& nic, const Built::Asked& asked) {
+        return flood(", vlan: 7" + nic, "", asked).pauses > 0;
+    };
+    EXPECT_TRUE(pauses("", {3, 0}));
+    EXPECT_FALSE(pauses("", {5, 106})) << "PCP 5: the switch does not look at DSCP 26";
+    EXPECT_TRUE(pauses("", {0, 106}));
+    EXPECT_FALSE(pauses(", dscp_map: {26: 5}", {0, 106}));
+    EXPECT_TRUE(pauses(", priority: 3", {}));
+    EXPECT_FALSE(pauses("", {}));
+}
+
+TEST(ServicesOfPrograms, AnUntaggedPacketThatAsksForNothingHasTheNicsPriority) {
+    EXPECT_GT(flood(", priority: 3", "", {}).pauses, 0U);
+    EXPECT_EQ(flood("", "", {}).pauses, 0U);
+}
+
+TEST(ServicesOfPrograms, MapsThatTellTooManyDscpsApartAreRefused) {
+    // The switch gives each of nine DSCPs another priority than the NICs, and no two of them are treated alike.
+    const auto map = [](int shift) {
+        std::string text = "{";
+        for (int i = 0; i < 9; ++i) text += fmt::format("{}: {}, ", 1 + 2 * i, (i + shift * (1 + i / 8)) % 8);
+        return text.substr(0, text.size() - 2) + "}";
+    };
+    const Built b = build("hosts: 2\nnic: {profile: ideal, dscp_map: " + map(0) + "}\n" + programs_on({"h0", "h1"}) +
+                          "switch: {dscp_map: " + map(1) + "}\n");
+    EXPECT_EQ(
+        b.problems,
+        "s.yaml:1:1: topology: the dscp_maps tell more DSCPs apart than programs and flows can use in one "
+        "scenario; expected maps of switches and NICs that agree, or flows of fewer DSCPs beside 0, 8, 16, … 56\n");
+}
+
+/// The frames that `host` sent and received, in a capture.
+PcapFile frames_of(Built& b, const std::string& host) {
+    const std::string path = testing::TempDir() + fmt::format("services-{}.pcap", ::getpid());
+    const AdapterPort at = b.fabric().adapter_port(*b.scenario->topology.find_host(host));
+    EXPECT_EQ(b.fabric().adapters().capture(at.adapter, at.port, path), "");
+    b.send("h0", "h1", 3, 3000, Built::Asked{2, 26 << 2});
+    b.fabric().engine().run_until(SimTime::ms(1));
+    EXPECT_EQ(b.fabric().adapters().close_captures(), "");
+    PcapFile file(path);
+    std::remove(path.c_str());
+    EXPECT_TRUE(file.ok);
+    EXPECT_GE(file.records.size(), 4U) << "packets and acknowledgements";
+    return file;
+}
+
+TEST(CapturesOfPrograms, FramesHaveTheTagsOfTheirPort) {
+    Built b = build("hosts: 2\nnic: {profile: ideal, vlan: 7}\n" + programs_on({"h0", "h1"}));
+    ASSERT_EQ(b.problems, "");
+    for (const PcapFile::Record& record : frames_of(b, "h1").records) {
+        EXPECT_EQ(record.frame[12] << 8 | record.frame[13], 0x8100);
+        EXPECT_EQ(record.frame[14] << 8 | record.frame[15], 2 << 13 | 7) << "PCP and VLAN";
+        EXPECT_EQ(record.frame[14 + 4 + 1] >> 2, 26) << "DSCP";
+    }
+}
+
+TEST(CapturesOfPrograms, AnSlWithoutADscpIsAClassSelectorInUntaggedFrames) {
+    Built b = build("hosts: 2\nnic: ideal\n" + programs_on({"h0", "h1"}));
+    ASSERT_EQ(b.problems, "");
+    b.send("h0", "h1", 1, 100, 3);
+    const auto file = frames_of(b, "h0");
+    size_t of_sl = 0;
+    for (const PcapFile::Record& record : file.records) {
+        const int dscp = record.frame[14 + 1] >> 2;
+        EXPECT_TRUE(dscp == 24 || dscp == 26) << dscp;
+        of_sl += dscp == 24 ? 1 : 0;
+    }
+    EXPECT_EQ(of_sl, 2U) << "a packet and its acknowledgement";
+}
+
+TEST(CapturesOfPrograms, CnpsHaveTheDscpOfTheirOwnClass) {
+    Built b =
+        build(kFive + "switch: {buffer: 2 MB, pfc: {priorities: 3}, ecn: {kmin: 50 KB, kmax: 200 KB}}\ncc: dcqcn\n");
+    ASSERT_EQ(b.problems, "");
+    for (const char* from : {"h2", "h3"}) b.send(from, "h1", 20, 100000, 3);
+    b.send("h0", "h1", 20, 100000, 3);
+    size_t cnps = 0;
+    for (const PcapFile::Record& record : frames_of(b, "h1").records) {
+        constexpr size_t kIp = 14, kBth = kIp + 20 + 8;
+        constexpr uint8_t kCnp = 0x81;
+        if (record.frame[kBth] != kCnp) continue;
+        ++cnps;
+        EXPECT_EQ(record.frame[kIp + 1] >> 2, 48);
+    }
+    EXPECT_GT(cnps, 0U);
+}
+
+TEST(CapturesOfPrograms, APacketsVlIsThatOfItsWay) {
+    // Out of h0 by the adapters' table, to h1 by the switch's.
+    Built b = build(
+        "nic: ndr-400g\nhosts: [h0, h1]\nswitches: {sw0: {sl2vl: {2: 6}}}\n"
+        "switch: {sl2vl: {2: 5}}\nlinks: [{a: h0, b: sw0}, {a: h1, b: sw0}]\n" +
+        programs_on({"h0", "h1"}));
+    ASSERT_EQ(b.problems, "");
+    const auto file = frames_of(b, "h1");
+    constexpr size_t kErfHeader = 16;
+    size_t received = 0;
+    for (const PcapFile::Record& record : file.records) {
+        const auto lrh = std::span(record.frame).subspan(kErfHeader);
+        EXPECT_EQ(lrh[1] >> 4, 2) << "SL";
+        const bool is_received = (lrh[2] << 8 | lrh[3]) == b.adapter("h1").config().ports[0].lid;
+        received += is_received ? 1 : 0;
+        EXPECT_EQ(lrh[0] >> 4, is_received ? 6 : 5) << "VL";
+    }
+    EXPECT_GT(received, 0U);
+    EXPECT_LT(received, file.records.size());
 }
 
 TEST(AdaptersInFabrics, APausedPriorityDoesNotHoldUpAnother) {
