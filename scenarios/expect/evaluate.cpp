@@ -128,9 +128,11 @@ std::vector<ExpectationVerdict> evaluate(const std::vector<ExpectationSpec>& exp
     return verdicts;
 }
 
-void check_names(const std::vector<ExpectationSpec>& expectations, const run::RunResult& result, DiagnosticSink& sink) {
+void check_names(const std::vector<ExpectationSpec>& expectations, const run::RunResult& result, DiagnosticSink& sink,
+                 const std::function<bool(const Selector&)>& is_known) {
     const ResultIndex index(result);
     const auto check = [&](const ExpectationSpec& spec, const Selector& selector) {
+        if (is_known && !is_known(selector)) return;
         const std::string problem = find_selected(selector, index).problem;
         const std::size_t hint = problem.find("; did you mean");
         if (problem.empty()) return;

@@ -11,9 +11,11 @@
 #include "scenarios/lang/scenario_loader.hpp"
 #include "scenarios/lang/schema.hpp"
 #include "scenarios/run/build_fabric.hpp"
+#include "tools/simverbs/checked_scenarios.hpp"
 #include "tools/simverbs/commands.hpp"
 #include "tools/simverbs/exit_code.hpp"
 #include "tools/simverbs/install_paths.hpp"
+#include "tools/simverbs/user_error.hpp"
 
 namespace simverbs::tools {
 
@@ -45,8 +47,8 @@ int run_list(const std::string& lab) {
         list_lab(lab);
         return kSuccess;
     }
-    std::cout << "labs (simverbs list LAB shows its hosts):\n";
     const std::string folder = labs_folder();
+    std::cout << "labs (simverbs list LAB shows its hosts):\n";
     for (const std::string& name : scenarios::list_labs(folder)) {
         scenarios::DiagnosticSink sink;
         const auto spec = scenarios::load_lab_file(folder + "/" + name + ".yaml", scenarios::lab_options(), sink);
@@ -62,14 +64,12 @@ int run_list(const std::string& lab) {
 }
 
 int run_check(const std::vector<std::string>& files) {
+    if (files.empty())
+        throw UserError("check: no file is given; expected scenario or lab files, such as: simverbs check FILE.yaml");
     int code = kSuccess;
     for (const std::string& file : files) {
         scenarios::DiagnosticSink sink;
-        const auto runs = scenarios::load_scenario(file, scenarios::run::scenario_options(), sink);
-        for (size_t i = 0; runs && i < runs->size() && sink.empty(); ++i) {
-            scenarios::check_profiles((*runs)[i].lab, sink);
-            if (!(*runs)[i].workloads.empty()) (void)scenarios::run::build_scenario((*runs)[i], sink);
-        }
+        const auto runs = load_checked(file, scenarios::run::scenario_options(), sink);
         if (!sink.empty()) {
             std::cerr << sink.to_string();
             code = kUsage;
