@@ -120,13 +120,18 @@ int run_down(const std::string& name) {
 int run_on(const std::string& name, const std::string& host, const std::vector<std::string>& words) {
     std::vector<std::string> command = words;
     if (!command.empty() && command.front() == "--") command.erase(command.begin());
+    if (host.empty())
+        throw UserError(
+            "on: no host is given; expected simverbs on HOST -- COMMAND, such as: simverbs on h0 -- ib_send_bw");
+    if (command.empty())
+        throw UserError(fmt::format(
+            "on: no command is given; expected one behind '--', such as: simverbs on {} -- ib_send_bw", host));
     const UpState state = read_up_state(name);
     if (std::find(state.hosts.begin(), state.hosts.end(), host) == state.hosts.end()) {
         const std::vector<std::string_view> known(state.hosts.begin(), state.hosts.end());
         throw UserError(
             fmt::format("the lab '{}' has no host '{}' {}", name, host, scenarios::did_you_mean(host, known)));
     }
-    if (command.empty()) throw UserError("expected a command: simverbs on HOST -- COMMAND");
     const ProgramCommand program = parse_program(command);
     const int error = become(program, {state.socket, host, preload_library()});
     throw UserError(fmt::format("{}: {}", program.file, std::strerror(error)));
