@@ -72,6 +72,8 @@ std::string write_file(const std::filesystem::path& path, std::string_view text)
 
 std::string begin_run_folder(const std::filesystem::path& folder) {
     std::error_code problem;
+    std::filesystem::create_directories(folder, problem);
+    if (problem) return failure(folder, problem.value());
     std::filesystem::remove(folder / kResultFile, problem);
     return problem ? failure(folder / kResultFile, problem.value()) : std::string();
 }

@@ -21,8 +21,8 @@ struct WrittenFiles {
     std::vector<std::string> errors;
 };
 
-/// Takes the result.json of an earlier run out of the folder: where one is, the run that wrote it has ended. "" or what
-/// is wrong.
+/// Makes the folder and takes the result.json of an earlier run out of it: where one is, the run that wrote it has
+/// ended. "" or what is wrong.
 [[nodiscard]] std::string begin_run_folder(const std::filesystem::path& folder);
 
 /// result.json, as the last, and before it of flows.csv, counters.csv, series.csv, fct.txt and trace.json those that

@@ -117,6 +117,13 @@ def a_wrong_command_line_is_told_where_what_and_what_to_do():
             (): "simverbs: no command is given; expected one of exec, up, ",
             ("exec", "--set", "wqe_process", "h0", "true"):
                 "simverbs: --set 'wqe_process': sets nothing; expected NAME=VALUE, such as 'wqe_process=200 ns'",
+            ("exec", "--set", "wqe_proces=1", "h0", "true"):
+                "simverbs: --set wqe_proces=1: profiles have no parameter 'wqe_proces'; did you mean 'wqe_process'?\n",
+            ("exec", "--lab", "two_host_roce", "h0", "true"): "simverbs: there is no lab 'two_host_roce'; expected one of ",
+            ("up", "--name", "a/b"): "simverbs: --name: 'a/b' is not a name for a lab; expected a word without '/'",
+            ("up", "--name", "t", "--pcap", pcap): f"simverbs: --pcap {pcap}: the folder cannot be made: Not a directory; ",
+            ("exec", "h0", ""): "simverbs: the command is empty; expected a program and its arguments",
+            ("list", "nowhere.yaml"): "simverbs: nowhere.yaml: there is no such file",
             ("exec", "--pcap", pcap, "h0", "true"):
                 f"simverbs: --pcap {pcap}: the folder cannot be made: Not a directory; choose a folder that you may write to",
         }

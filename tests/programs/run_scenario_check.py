@@ -162,6 +162,15 @@ def a_killed_run_leaves_no_result():
             raise AssertionError("a killed run must leave no result.json")
 
 
+def a_folder_that_cannot_be_made_is_told_before_the_run():
+    text = HEAD + "  - {host: h0, command: sleep 100}\n"
+    with tempfile.TemporaryDirectory(prefix="svt-") as folder:
+        file = pathlib.Path(folder) / "s.yaml"
+        file.write_text(text)
+        for words in (("--out", f"{file}/out"), ("--out", f"{folder}/out", "--junit", f"{file}/in/x.xml")):
+            expect(run_file(file, *words), 2, "Not a directory")
+
+
 def check_and_run_find_the_same():
     wrong = [HEAD.replace("nic: ideal", "nic: {profile: ideal, mtu: 12}") +
              "  - {name: s, host: h0, command: []}\n  - {name: c, host: h3, command: no_such_program h0}\n"
@@ -300,7 +309,7 @@ def an_incast_shows_in_the_latency_of_its_own_class():
     expect(run_text(text, "--set", "sl=0"), 1, "program 'client' printed nothing that matches")
 
 
-CHECKS = [check_and_run_find_the_same, a_program_s_text_is_the_same_twenty_times, a_killed_run_leaves_no_result,
+CHECKS = [a_folder_that_cannot_be_made_is_told_before_the_run, check_and_run_find_the_same, a_program_s_text_is_the_same_twenty_times, a_killed_run_leaves_no_result,
           a_lost_packet_is_found_and_the_programs_end_right, a_dead_cable_ends_in_the_status_of_retries,
           a_lossy_cable_costs_bandwidth_alone, a_wrong_expectation_fails_the_run, a_fault_that_never_fires_fails_the_run,
           a_fault_acts_on_no_more_packets_than_it_may, the_same_scenario_prints_the_same_bytes,

@@ -289,6 +289,14 @@ int run_scenarios(const RunOptions& options) {
         specs.push_back(loaded ? std::move(*loaded) : std::vector<ScenarioSpec>{});
     }
     if (!right) return kUsage;
+    if (const fs::path folder = fs::path(options.junit).parent_path(); !folder.empty()) {
+        std::error_code problem;
+        fs::create_directories(folder, problem);
+        if (problem)
+            throw UserError(
+                fmt::format("--junit {}: the folder cannot be made: {}; choose a place that you may write to",
+                            options.junit, problem.message()));
+    }
     const fs::path out = options.out.empty() ? fs::path(kDefaultOut) : fs::path(options.out);
     std::vector<Job> jobs;
     int threads = 1;

@@ -27,7 +27,7 @@ namespace {
 [[noreturn]] void report(const scenarios::DiagnosticSink& sink, const char* what) {
     std::string text = sink.to_string();
     while (!text.empty() && text.back() == '\n') text.pop_back();
-    throw UserError(std::string(what) + "\n" + text);
+    throw UserError(sink.count() == 1 ? text : std::string(what) + "\n" + text);
 }
 
 /// --set NAME=VALUE goes to every NIC, over what the lab's file says.
@@ -38,10 +38,11 @@ void set_parameters(const std::vector<std::string>& parameters, scenarios::LabSp
             throw UserError(fmt::format("--set {}: sets nothing; expected NAME=VALUE, such as 'wqe_process=200 ns'",
                                         scenarios::in_quotes(parameter)));
         const std::string name = parameter.substr(0, equals);
+        const scenarios::SourcePosition place{std::make_shared<const std::string>("--set " + parameter), 0, 0};
         for (scenarios::HostSpec& host : spec.hosts) {
             for (scenarios::NicSpec& nic : host.nics)
                 nic.parameters.insert_or_assign(
-                    name, scenarios::ParameterOverride{parameter.substr(equals + 1), "--set " + name, {}, {}});
+                    name, scenarios::ParameterOverride{parameter.substr(equals + 1), "", place, place});
         }
     }
 }

@@ -56,7 +56,7 @@ std::string find_in_path(const std::string& name) {
 }
 
 std::string resolve(const std::string& name) {
-    if (name.empty()) throw UserError("an empty command cannot be run");
+    if (name.empty()) throw UserError("the command is empty; expected a program and its arguments");
     if (name.find('/') == std::string::npos) {
         const std::string found = find_in_path(name);
         if (found.empty())

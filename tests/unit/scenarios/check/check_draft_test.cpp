@@ -66,34 +66,97 @@ const std::vector<Mistake> kMistakes{
     {4, "switch: {bufer: 4 MB}", {"switch: unknown key 'bufer'"}},
     {5, "switches: {leaf7: {buffer: 8 MB}}", {"switches.leaf7: there is no switch 'leaf7'"}, kNothing, kNetwork},
     {6, "links: [{a: leaf7, rate: 50 Gb/s}]", {"links[0].a: there is no link at 'leaf7'"}, kNothing, kNetwork},
-    {6, "links: [{a: h17, rate: 50}]", {"links[0].a: there is no host 'h17'", "links[0].rate: '50' has no unit"}, kNothing, kNetwork},
+    {6,
+     "links: [{a: h17, rate: 50}]",
+     {"links[0].a: there is no host 'h17'", "links[0].rate: '50' has no unit"},
+     kNothing,
+     kNetwork},
     {7, "cc: {algorithm: dcqcn, rpg_gd: 99}", {"cc.rpg_gd: '99' is too large"}},
     {7, "cc: nosuch", {"cc: 'nosuch' is not a congestion control algorithm"}},
     {8, "transport: {payload: 0 B}", {"transport.payload: '0 B' is too small"}},
-    {10, "  - {name: inc, kind: incast, receiver: h9, senders: 2, bytes: 1 MB}", {"workloads[0].receiver: there is no host 'h9'"}, kFlowsOfInc, kNetwork},
-    {10, "  - {name: inc, kind: incast, receiver: h4, senders: 2, bytes: 1}",
-     {"workloads[0].receiver: 'h4' runs programs and cannot have flows too", "workloads[0].bytes: '1' has no unit"}, kFlowsOfInc, kNetwork | kPrograms},
-    {10, "  - {name: inc, kind: incst, receiver: h9}", {"workloads[0].kind: 'incst' is not a workload"}, kFlowsOfInc | kWorkloads},
-    {11, "  - {name: list, kind: flows, flows: [{src: h77, dst: h1, bytes: 1 MB}]}", {"workloads[1].flows[0].src: there is no host 'h77'"}, kNothing, kNetwork},
-    {12, "  - {name: load, kind: poisson, cdf: websearch, load: 0 %, until: 1 ms}", {"workloads[2].load: no load at all"}},
+    {10,
+     "  - {name: inc, kind: incast, receiver: h9, senders: 2, bytes: 1 MB}",
+     {"workloads[0].receiver: there is no host 'h9'"},
+     kFlowsOfInc,
+     kNetwork},
+    {10,
+     "  - {name: inc, kind: incast, receiver: h4, senders: 2, bytes: 1}",
+     {"workloads[0].receiver: 'h4' runs programs and cannot have flows too", "workloads[0].bytes: '1' has no unit"},
+     kFlowsOfInc,
+     kNetwork | kPrograms},
+    {10,
+     "  - {name: inc, kind: incst, receiver: h9}",
+     {"workloads[0].kind: 'incst' is not a workload"},
+     kFlowsOfInc | kWorkloads},
+    {11,
+     "  - {name: list, kind: flows, flows: [{src: h77, dst: h1, bytes: 1 MB}]}",
+     {"workloads[1].flows[0].src: there is no host 'h77'"},
+     kNothing,
+     kNetwork},
+    {12,
+     "  - {name: load, kind: poisson, cdf: websearch, load: 0 %, until: 1 ms}",
+     {"workloads[2].load: no load at all"}},
     {12, "  - {name: load, kind: poisson, cdf: websearch, load: 10 %}", {"workloads[2]: the key 'until' is missing"}},
-    {14, "  - {name: s, host: h66, command: sleep 1}", {"programs[0].host: there is no host 'h66'"}, kPrograms, kNetwork},
+    {14,
+     "  - {name: s, host: h66, command: sleep 1}",
+     {"programs[0].host: there is no host 'h66'"},
+     kPrograms,
+     kNetwork},
     {15, "  - {name: c, host: h5, command: []}", {"programs[1].command: is an empty list"}},
-    {17, "  - {name: f, link: h1, drop: {match: {flow: 'inc[7]'}}}", {"faults[0].drop.match.flow: there is no flow 'inc[7]'"}, kNothing, kFlowsOfInc | kNetwork},
-    {17, "  - {name: f, link: h1, drop: {match: {flow: nope}}}", {"faults[0].drop.match.flow: there is no workload 'nope'"}, kNothing, kWorkloads},
-    {17, "  - {name: f, link: leaf5, drop: {evry: 3}}",
-     {"faults[0].link: there is no host, switch or port 'leaf5'", "faults[0].drop: which packets is not said", "faults[0].drop: unknown key 'evry'"}, kNothing, kNetwork},
-    {18, "  - {name: k, kill: {switch: leaf9, at: 1 ms}}", {"faults[1].kill.switch: there is no switch 'leaf9'"}, kNothing, kNetwork},
-    {18, "  - {name: k, kill: {switch: leaf9}}", {"faults[1].kill: the key 'at' is missing", "faults[1].kill.switch: there is no switch 'leaf9'"}, kNothing, kNetwork},
-    {19, "  - {name: p, link: h2 - h3, drop: {every: 10}}", {"faults[2].link: there is no link at 'h2' to 'h3'"}, kNothing, kNetwork},
+    {17,
+     "  - {name: f, link: h1, drop: {match: {flow: 'inc[7]'}}}",
+     {"faults[0].drop.match.flow: there is no flow 'inc[7]'"},
+     kNothing,
+     kFlowsOfInc | kNetwork},
+    {17,
+     "  - {name: f, link: h1, drop: {match: {flow: nope}}}",
+     {"faults[0].drop.match.flow: there is no workload 'nope'"},
+     kNothing,
+     kWorkloads},
+    {17,
+     "  - {name: f, link: leaf5, drop: {evry: 3}}",
+     {"faults[0].link: there is no host, switch or port 'leaf5'", "faults[0].drop: which packets is not said",
+      "faults[0].drop: unknown key 'evry'"},
+     kNothing,
+     kNetwork},
+    {18,
+     "  - {name: k, kill: {switch: leaf9, at: 1 ms}}",
+     {"faults[1].kill.switch: there is no switch 'leaf9'"},
+     kNothing,
+     kNetwork},
+    {18,
+     "  - {name: k, kill: {switch: leaf9}}",
+     {"faults[1].kill: the key 'at' is missing", "faults[1].kill.switch: there is no switch 'leaf9'"},
+     kNothing,
+     kNetwork},
+    {19,
+     "  - {name: p, link: h2 - h3, drop: {every: 10}}",
+     {"faults[2].link: there is no link at 'h2' to 'h3'"},
+     kNothing,
+     kNetwork},
     {21, "  - all flows of ink complete", {"expectations[0]: there is no workload"}, kNothing, kWorkloads},
     {22, "  - queue of leaf9 < 8 MB", {"expectations[1]: there is no switch 'leaf9'"}, kNothing, kNetwork | kWorkloads},
     {22, "  - rtt of leaf1 < 8 us", {"expectations[1]: there is no workload or host 'leaf1'"}, kNothing, kWorkloads},
-    {23, "  - goodput of flow inc[9] > 0 b/s", {"expectations[2]: there is no flow 9 in 'inc', which has 2"}, kNothing, kFlowsOfInc | kNetwork},
-    {24, "outputs: {pcap: [h0], series: {interval: 1 us, at: [leaf0/1]}}", {"outputs.pcap[0]: the packets of 'h0' cannot be captured"}, kNothing, kNetwork | kPrograms},
-    {24, "outputs: {pcap: [h4], series: {interval: 1 us, at: [spine9]}}", {"outputs.series.at[0]: there is no host, switch or port 'spine9'"}, kNothing, kNetwork},
+    {23,
+     "  - goodput of flow inc[9] > 0 b/s",
+     {"expectations[2]: there is no flow 9 in 'inc', which has 2"},
+     kNothing,
+     kFlowsOfInc | kNetwork},
+    {24,
+     "outputs: {pcap: [h0], series: {interval: 1 us, at: [leaf0/1]}}",
+     {"outputs.pcap[0]: the packets of 'h0' cannot be captured"},
+     kNothing,
+     kNetwork | kPrograms},
+    {24,
+     "outputs: {pcap: [h4], series: {interval: 1 us, at: [spine9]}}",
+     {"outputs.series.at[0]: there is no host, switch or port 'spine9'"},
+     kNothing,
+     kNetwork},
     {25, "run: {untill: 10 ms}", {"run: unknown key 'untill'"}},
-    {1, "topology: {kind: leaf_spine, leaves: none, spines: 2, hosts_per_leaf: 3}", {"topology.leaves: 'none' is not a whole number"}, kNetwork},
+    {1,
+     "topology: {kind: leaf_spine, leaves: none, spines: 2, hosts_per_leaf: 3}",
+     {"topology.leaves: 'none' is not a whole number"},
+     kNetwork},
 };
 
 DiagnosticSink check(std::string_view text) {
@@ -145,9 +208,11 @@ TEST(AllMistakes, NoneHidesAnotherAndNoneMakesOneUp) {
             std::set<std::string> allowed = problems(check(text_with({&a})));
             allowed.merge(problems(check(text_with({&b}))));
             const std::set<std::string> found = problems(check(text_with({&a, &b})));
-            EXPECT_TRUE(std::ranges::includes(found, expected)) << a.text << "\n" << b.text << "\nhides; found:\n"
+            EXPECT_TRUE(std::ranges::includes(found, expected)) << a.text << "\n"
+                                                                << b.text << "\nhides; found:\n"
                                                                 << check(text_with({&a, &b})).to_string();
-            EXPECT_TRUE(std::ranges::includes(allowed, found)) << a.text << "\n" << b.text << "\nmakes up; found:\n"
+            EXPECT_TRUE(std::ranges::includes(allowed, found)) << a.text << "\n"
+                                                               << b.text << "\nmakes up; found:\n"
                                                                << check(text_with({&a, &b})).to_string();
             ++pairs;
         }
@@ -156,10 +221,12 @@ TEST(AllMistakes, NoneHidesAnotherAndNoneMakesOneUp) {
 }
 
 TEST(AllMistakes, WhateverIsChangedItIsToldOrPlanned) {
-    constexpr std::array<std::string_view, 18> kPieces{"[",  "]",    "{",     "}",     ": ",   "\n", "- ",  "h99", "leaf0",
-                                                       "&x ", "*x", "kind: ", "1 MB", "5 us", "all", "0", "-1", "flow: 3"};
+    constexpr std::array<std::string_view, 18> kPieces{
+        "[",   "]",  "{",      "}",    ": ",   "\n",  "- ", "h99", "leaf0",
+        "&x ", "*x", "kind: ", "1 MB", "5 us", "all", "0",  "-1",  "flow: 3"};
     std::vector<std::string> texts(6, text_with({}));
-    for (const auto& entry : std::filesystem::directory_iterator(std::string(SIMVERBS_SOURCE_ROOT) + "/tests/golden/scenario_errors")) {
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::string(SIMVERBS_SOURCE_ROOT) + "/tests/golden/scenario_errors")) {
         if (entry.path().extension() != ".yaml" || entry.path().filename().string().starts_with("topology_")) continue;
         std::ifstream in(entry.path());
         texts.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());

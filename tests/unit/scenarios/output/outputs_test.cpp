@@ -67,7 +67,12 @@ TEST_F(RunFolder, TheResultIsWrittenLastAndTakenAwayWhenAnotherRunBegins) {
     EXPECT_FALSE(std::filesystem::exists(folder_ / "a/result.json"));
     EXPECT_TRUE(std::filesystem::exists(folder_ / "a/flows.csv"));
     EXPECT_EQ(begin_run_folder(folder_ / "a"), "");
-    EXPECT_EQ(begin_run_folder(folder_ / "never made"), "");
+    EXPECT_EQ(begin_run_folder(folder_ / "new"), "");
+    EXPECT_TRUE(std::filesystem::is_directory(folder_ / "new"));
+    ASSERT_EQ(write_file(folder_ / "x", "1"), "");
+    EXPECT_EQ(begin_run_folder(folder_ / "x/y"),
+              (folder_ / "x/y").string() +
+                  ": cannot be written: Not a directory; a file is in the way of the folder: choose another name");
 }
 
 TEST_F(RunFolder, AWriteThatFailsLeavesTheOldFile) {
