@@ -235,6 +235,10 @@ class Hca final : public sim::Node {
     /// What every QP waits for, one line each, for the stuck-state dump; empty if nothing is outstanding.
     [[nodiscard]] std::vector<std::string> outstanding_work() const;
 
+    /// QPs that have nothing outstanding and wait for messages of their peers, one line each: what they have sent, how
+    /// many receives wait.
+    [[nodiscard]] std::vector<std::string> waiting_receives() const;
+
     /// Grows with every completion.
     [[nodiscard]] uint64_t progress() const noexcept;
 

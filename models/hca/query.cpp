@@ -26,6 +26,20 @@ WidthSpeed width_speed(sim::BitRate rate) noexcept {
 
 constexpr uint8_t kPhysLinkUp = 5, kVlNum8 = 4;
 
+/// Of a QP that has nothing to do but wait for its peer; "" if it does not wait.
+std::string waiting_receives_of(const Qp& qp) {
+    const bool has_sent_all = qp.rq.una == qp.rq.end;
+    if (!has_sent_all || !qp.receives() || qp.verbs == nullptr || qp.verbs->srq != nullptr ||
+        qp.verbs->rq.waiting() == 0)
+        return {};
+    std::string text = std::string(name_of(qp.type)) + " QP " + std::to_string(qp.qpn) + " " + name_of(qp.state) +
+                       ": has sent all of its " + std::to_string(qp.rq.end) + " messages, " +
+                       std::to_string(qp.verbs->rq.waiting()) + " receives wait for messages, next PSN " +
+                       std::to_string(qp.rs.expected_psn.value());
+    if (qp.type == QpType::Uc) text += "; on UC what is lost does not come again";
+    return text;
+}
+
 }  // namespace
 
 const DeviceAttr& Hca::query_device() const noexcept {
@@ -161,6 +175,15 @@ std::vector<std::string> Hca::outstanding_work() const {
         if (r.deadline != sim::SimTime::max()) text += ", ACK timer at " + std::to_string(r.deadline.in_ps()) + " ps";
         if (qp->type == QpType::Rc && qp->timeout == 0) text += ", no ACK timeout (timeout is 0)";
         out.push_back(std::move(text));
+    }
+    return out;
+}
+
+std::vector<std::string> Hca::waiting_receives() const {
+    std::vector<std::string> out;
+    for (const auto& qp : device_->qps) {
+        if (qp->destroyed) continue;
+        if (std::string text = waiting_receives_of(*qp); !text.empty()) out.push_back(config().name + " " + text);
     }
     return out;
 }

@@ -26,15 +26,17 @@ LabOptions lab_options() {
     return options;
 }
 
-void check_profiles(const LabSpec& lab, DiagnosticSink& sink) {
-    for (const HostSpec& host : lab.hosts) {
-        for (const NicSpec& nic : host.nics) {
-            const hca::DeviceProfile* profile = hca::find_profile(nic.profile);
-            if (profile == nullptr) continue;  // reported when the lab was read
-            hca::DeviceProfile copy = *profile;
-            apply_parameters(nic.parameters, copy, sink);
-        }
+void check_profiles_of(const HostSpec& host, DiagnosticSink& sink) {
+    for (const NicSpec& nic : host.nics) {
+        const hca::DeviceProfile* profile = hca::find_profile(nic.profile);
+        if (profile == nullptr) continue;  // reported when the lab was read
+        hca::DeviceProfile copy = *profile;
+        apply_parameters(nic.parameters, copy, sink);
     }
+}
+
+void check_profiles(const LabSpec& lab, DiagnosticSink& sink) {
+    for (const HostSpec& host : lab.hosts) check_profiles_of(host, sink);
 }
 
 }  // namespace simverbs::scenarios

@@ -10,5 +10,7 @@ namespace simverbs::scenarios {
 
 /// Checks the profile parameters that a lab sets, without building anything.
 void check_profiles(const LabSpec& lab, DiagnosticSink& sink);
+/// The same of one host.
+void check_profiles_of(const HostSpec& host, DiagnosticSink& sink);
 
 }  // namespace simverbs::scenarios

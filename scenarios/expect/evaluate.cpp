@@ -129,9 +129,11 @@ std::vector<ExpectationVerdict> evaluate(const std::vector<ExpectationSpec>& exp
     return verdicts;
 }
 
-void check_names(const std::vector<ExpectationSpec>& expectations, const run::RunResult& result, DiagnosticSink& sink) {
+void check_names(const std::vector<ExpectationSpec>& expectations, const run::RunResult& result, DiagnosticSink& sink,
+                 const std::function<bool(const Selector&)>& is_known) {
     const ResultIndex index(result);
     const auto check = [&](const ExpectationSpec& spec, const Selector& selector) {
+        if (is_known && !is_known(selector)) return;
         const std::string problem = find_selected(selector, index).problem;
         const std::size_t hint = problem.find("; did you mean");
         if (problem.empty()) return;
@@ -140,6 +142,7 @@ void check_names(const std::vector<ExpectationSpec>& expectations, const run::Ru
     };
     const auto check_expression = [&](const ExpectationSpec& spec, const MetricExpression& expression) {
         check(spec, expression.selector);
+        if (is_known && !is_known(expression.selector)) return;
         const auto [problem, advice] = check_metric(expression, index);
         if (!problem.empty()) sink.add(expression.selector.position, spec.path, problem, "", advice);
     };

@@ -1,6 +1,7 @@
 // Expectations against the result of a run.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "scenarios/expect/verdict.hpp"
@@ -21,7 +22,8 @@ namespace simverbs::scenarios::expect {
 
 /// Adds every name in an expectation that does not exist in the network that was built (names of generated fabrics are
 /// known only then), and every metric that what is named does not have. Of `result` only names and flows are read, so
-/// that this can be asked before a run.
-void check_names(const std::vector<ExpectationSpec>& expectations, const run::RunResult& result, DiagnosticSink& sink);
+/// that this can be asked before a run. `is_known`: of which selectors it can be told whether they exist.
+void check_names(const std::vector<ExpectationSpec>& expectations, const run::RunResult& result, DiagnosticSink& sink,
+                 const std::function<bool(const Selector&)>& is_known = {});
 
 }  // namespace simverbs::scenarios::expect

@@ -30,6 +30,8 @@ struct PacketMatch {
     std::optional<FlowRef> flow;       ///< data, acknowledgements and CNPs of these
     std::optional<int64_t> iteration;  ///< the i-th packet that matches the rest, from 1 (2: its first retransmission)
     std::string opcode;                ///< "RDMA_WRITE_FIRST"; "": any
+    std::string qpn_path;
+    SourcePosition qpn_position;
 };
 
 /// Which packets of a link a fault hits: exactly one of the first four. Each direction counts and draws for itself.

@@ -37,6 +37,7 @@ std::string to_string(const Diagnostic& diagnostic) {
 }
 
 void DiagnosticSink::add(Diagnostic diagnostic) {
+    ++reports_;
     const bool has_place = diagnostic.line > 0 || !diagnostic.file.empty();
     const bool is_known = has_place && std::any_of(kept_.begin(), kept_.end(), [&](const Diagnostic& other) {
                               return other.line == diagnostic.line && other.column == diagnostic.column &&

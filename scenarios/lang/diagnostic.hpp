@@ -58,6 +58,10 @@ class DiagnosticSink {
     [[nodiscard]] bool is_full() const noexcept { return kept_.size() >= kMaxKept; }
     /// All that were added, including those that were not kept.
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
+    /// The same with those that are known already: tells whether something was found to be wrong meanwhile.
+    [[nodiscard]] std::size_t reports() const noexcept { return reports_; }
+    /// The kept ones in the order of their discovery.
+    [[nodiscard]] const std::vector<Diagnostic>& kept() const noexcept { return kept_; }
     /// The kept ones, ordered by place; those of one place in the order of their discovery.
     [[nodiscard]] std::vector<Diagnostic> sorted() const;
     /// One line for each kept diagnostic, each ended by a newline; then a line that counts those left out, if any.
@@ -67,6 +71,7 @@ class DiagnosticSink {
     std::vector<Diagnostic> kept_;
     std::vector<SourcePosition> muted_;
     std::size_t count_ = 0;
+    std::size_t reports_ = 0;
 };
 
 /// Longer texts are cut in messages; names of files, which people want to look up, only much later.

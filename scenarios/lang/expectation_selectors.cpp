@@ -301,8 +301,14 @@ std::optional<Selector> ExpectationParser::named_selector(const MetricInfo* metr
     if (network.topology.is_fabric && like_host && of_hosts) return selector_of_kind(SelectorKind::Host);
     if (network.topology.is_fabric && !like_host && of_switches) return selector_of_kind(SelectorKind::Switch);
     if (!reading_.workload_names_are_complete || !network.names_are_complete) return std::nullopt;
-    return wrong(name, fmt::format("there is no workload, host or switch {}", in_quotes(name.text)),
-                 "one of " + selectors_of(*metric), did_you_mean(name.text, workloads));
+    // Switches of a fabric that is still to be made are not known: a metric that is not theirs tells that none is
+    // meant.
+    std::string nouns = "workload";
+    if (of_hosts) nouns += of_switches ? ", host" : " or host";
+    if (of_switches) nouns += " or switch";
+    return wrong(name, fmt::format("there is no {} {}", nouns, in_quotes(name.text)),
+                 fmt::format("'{}' of one of {}", metric->name, selectors_of(*metric)),
+                 did_you_mean(name.text, workloads));
 }
 
 }  // namespace simverbs::scenarios

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -226,6 +228,57 @@ void complete_fabric(LabReading& reading) {
     for (SwitchSpec& made : reading.lab.switches) complete(made);
 }
 
+/// Keys whose mistakes leave it clear which parts there are and how they are joined.
+constexpr std::array<std::string_view, 38> kKeysBesideWiring{"address",       "mac",
+                                                             "guid",          "lid",
+                                                             "gid",           "mtu",
+                                                             "ipv6",          "parameters",
+                                                             "roce_versions", "vlan",
+                                                             "rate",          "length",
+                                                             "delay",         "faults",
+                                                             "forwarding",    "buffer",
+                                                             "latency",       "seed",
+                                                             "clock",         "description",
+                                                             "cell",          "alpha",
+                                                             "a_shift",       "pfc",
+                                                             "ecn",           "scheduler",
+                                                             "dscp_map",      "pcp_map",
+                                                             "trimming",      "int",
+                                                             "fecn",          "sl2vl",
+                                                             "vl_buffer",     "load_balancing",
+                                                             "flowlet_gap",   "priority",
+                                                             "path_policy",   "vl_arbitration"};
+/// At the top, a key that is misspelt may be one of these.
+constexpr std::array<std::string_view, 8> kKeysOfWiring{"'hosts'",    "'nic'",  "'nics'",  "'switch'",
+                                                        "'switches'", "'link'", "'links'", "'topology'"};
+
+bool is_beside_wiring(std::string_view path) {
+    while (!path.empty()) {
+        const std::size_t dot = path.find('.');
+        const std::string_view key = path.substr(0, std::min(dot, path.find('[')));
+        if (std::find(kKeysBesideWiring.begin(), kKeysBesideWiring.end(), key) != kKeysBesideWiring.end()) return true;
+        path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+    }
+    return false;
+}
+
+bool touches_wiring(const LabReading& reading, const Diagnostic& error) {
+    if (error.path == reading.path) {
+        return std::any_of(kKeysOfWiring.begin(), kKeysOfWiring.end(),
+                           [&](auto key) { return error.hint.find(key) != std::string::npos; });
+    }
+    if (reading.topology.is_fabric) return error.path.starts_with(reading.topology_path);
+    return !is_beside_wiring(error.path);
+}
+
+bool is_wiring_understood(const LabReading& reading) {
+    if (!reading.names_are_complete || reading.generator == nullptr || reading.sink.is_full()) return false;
+    const std::vector<Diagnostic>& errors = reading.sink.kept();
+    const std::size_t first = std::min(reading.errors_before, errors.size());
+    return std::none_of(errors.begin() + static_cast<std::ptrdiff_t>(first), errors.end(),
+                        [&](const Diagnostic& error) { return touches_wiring(reading, error); });
+}
+
 }  // namespace
 
 sim::SimTime default_switch_latency(LinkLayer layer) noexcept {
@@ -240,14 +293,16 @@ sim::SimTime default_switch_latency(LinkLayer layer) noexcept {
 
 void check_lab(LabReading& reading) {
     check_names(reading);
+    reading.has_wiring = is_wiring_understood(reading);
     if (reading.topology.is_fabric) return complete_fabric(reading);
     // An identity in a template is one mistake, not one for every NIC.
     if (!reading.templates_are_wrong) check_identities(reading);
     // What is wired wrongly can only be told when everything that could be wired has been understood.
-    if (reading.sink.count() != reading.errors_before) return;
+    if (!reading.has_wiring) return;
+    const std::size_t before = reading.sink.reports();
     const PortAssignment ports(reading);
-    if (reading.sink.count() != reading.errors_before) return;
-    const LayerCheck layers(reading);
+    reading.has_wiring = reading.sink.reports() == before;
+    if (reading.has_wiring) const LayerCheck layers(reading);
 }
 
 }  // namespace simverbs::scenarios

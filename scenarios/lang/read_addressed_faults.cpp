@@ -151,6 +151,8 @@ struct AddressedFaultReader {
         }
         if (section_of_match.has("flow")) match.flow = read_flow(section_of_match);
         match.opcode = section_of_match.text("opcode");
+        match.qpn_path = section_of_match.path("qpn");
+        match.qpn_position = section_of_match.position("qpn");
         if (node.entries.empty()) {
             reading.sink.add(node.position, section_of_match.path(), "matches everything",
                              "at least one of qpn, psn, flow, opcode, iteration");

@@ -14,6 +14,7 @@ namespace {
 void read_command(const Section& section, ProgramSpec& program, DiagnosticSink& sink) {
     const YamlValue* node = section.node("command");
     if (node == nullptr) return;
+    program.command_position = node->position;
     const std::string path = section.path("command");
     const std::string expected = expected_value(*kProgramSchema.find("command"));
     if (node->kind == YamlKind::Scalar) {
@@ -23,7 +24,11 @@ void read_command(const Section& section, ProgramSpec& program, DiagnosticSink& 
         }
         return;
     }
-    if (node->kind != YamlKind::Sequence || node->items.empty()) {
+    if (node->kind == YamlKind::Sequence && node->items.empty()) {
+        sink.add(node->position, path, "is an empty list", expected);
+        return;
+    }
+    if (node->kind != YamlKind::Sequence) {
         report_wrong_shape(*node, path, expected, sink);
         return;
     }

@@ -156,13 +156,7 @@ void read_cc_map(ScenarioReading& reading, const YamlValue& node, const std::str
     cc.preset = std::move(chosen.preset);
 }
 
-}  // namespace
-
-void read_cc(ScenarioReading& reading, const Section& scenario) {
-    const YamlValue* node = scenario.node("cc");
-    reading.spec.cc.path = scenario.path("cc");
-    reading.spec.cc.position = scenario.position("cc");
-    if (node == nullptr) return;
+void read_cc_node(ScenarioReading& reading, const Section& scenario, const YamlValue* node) {
     if (node->kind == YamlKind::Map) return read_cc_map(reading, *node, scenario.path("cc"));
     if (node->kind != YamlKind::Scalar) {
         report_wrong_shape(*node, scenario.path("cc"), expected_value(*kScenarioSchema.find("cc")), reading.sink);
@@ -175,6 +169,15 @@ void read_cc(ScenarioReading& reading, const Section& scenario) {
     reading.spec.cc.values = std::move(chosen.values);
 }
 
+}  // namespace
+
+void read_cc(ScenarioReading& reading, const Section& scenario) {
+    const std::size_t before = reading.sink.reports();
+    reading.spec.cc.path = scenario.path("cc");
+    reading.spec.cc.position = scenario.position("cc");
+    if (const YamlValue* node = scenario.node("cc")) read_cc_node(reading, scenario, node);
+    reading.spec.cc.is_complete = reading.sink.reports() == before;
+}
 void read_transport(ScenarioReading& reading, const Section& scenario) {
     const InheritedSection section(kTransportSchema, scenario, "transport", reading.sink);
     TransportSpec& out = reading.spec.transport;

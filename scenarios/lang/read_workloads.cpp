@@ -233,6 +233,7 @@ void read_workloads(ScenarioReading& reading, const Section& scenario) {
             reading.workload_names_are_complete = false;
             continue;
         }
+        const std::size_t before = reading.sink.reports();
         const Section section(*schema, *items[i], path, reading.sink);
         WorkloadSpec workload;
         workload.kind = kind_of(*schema);
@@ -240,6 +241,7 @@ void read_workloads(ScenarioReading& reading, const Section& scenario) {
         workload.position = section.position();
         name_workload(reading, section, workload);
         WorkloadReader{reading, section, workload}.read();
+        workload.is_complete = reading.sink.reports() == before;
         reading.spec.workloads.push_back(std::move(workload));
     }
 }

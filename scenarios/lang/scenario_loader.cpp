@@ -96,10 +96,11 @@ void check_path_policy(const ScenarioReading& reading) {
     }
 }
 
-void read_scenario(const Section& section, const ScenarioOptions& options, ScenarioSpec& spec, DiagnosticSink& sink) {
+void read_scenario(const Section& section, const ScenarioOptions& options, ScenarioDraft& draft) {
+    ScenarioSpec& spec = draft.spec;
+    DiagnosticSink& sink = draft.errors;
     LabReading network{options.lab, sink};
     network.level = LanguageLevel::Scenario;
-    network.errors_before = sink.count();
     read_lab_parts(network, section);
     ScenarioReading reading{options, network, spec, sink};
     read_transport(reading, section);
@@ -114,6 +115,8 @@ void read_scenario(const Section& section, const ScenarioOptions& options, Scena
     check_path_policy(reading);
     spec.lab = std::move(network.lab);
     spec.topology = std::move(network.topology);
+    draft.has_network = network.has_wiring;
+    draft.has_workloads = reading.workload_names_are_complete;
 }
 
 std::string run_name_of(const std::vector<std::pair<std::string, std::string>>& settings) {
@@ -122,27 +125,33 @@ std::string run_name_of(const std::vector<std::pair<std::string, std::string>>& 
     return name;
 }
 
-std::optional<std::vector<ScenarioSpec>> read_runs(const YamlPtr& root, const ScenarioOptions& options,
-                                                   std::size_t errors_before, DiagnosticSink& sink) {
-    if (root == nullptr) return std::nullopt;
+std::vector<ScenarioDraft> read_drafts(const YamlPtr& root, const ScenarioOptions& options, DiagnosticSink& sink) {
+    std::vector<ScenarioDraft> drafts;
+    if (root == nullptr) return drafts;
     if (root->kind != YamlKind::Map) {
         report_wrong_shape(*root, {}, "a map that describes a scenario", sink);
-        return std::nullopt;
+        return drafts;
     }
-    std::vector<ScenarioSpec> specs;
     for (ExpandedRun& run : expand_scenario(root, options.settings, sink)) {
         if (sink.is_full()) break;
-        // Of its own: a mistake that another run had too still keeps this run from what would follow from it.
-        DiagnosticSink of_run;
-        const Section section(kScenarioSchema, *run.root, {}, of_run);
-        ScenarioSpec spec;
-        read_scenario(section, options, spec, of_run);
-        sink.merge(of_run);
-        spec.run_name = run_name_of(run.settings);
-        spec.settings = std::move(run.settings);
-        specs.push_back(std::move(spec));
+        // Errors of its own: a mistake that another run had too still keeps this run from what would follow from it.
+        ScenarioDraft draft;
+        const Section section(kScenarioSchema, *run.root, {}, draft.errors);
+        read_scenario(section, options, draft);
+        sink.merge(draft.errors);
+        draft.spec.run_name = run_name_of(run.settings);
+        draft.spec.settings = std::move(run.settings);
+        drafts.push_back(std::move(draft));
     }
+    return drafts;
+}
+
+std::optional<std::vector<ScenarioSpec>> specs_of(std::vector<ScenarioDraft> drafts, std::size_t errors_before,
+                                                  const DiagnosticSink& sink) {
     if (sink.count() != errors_before) return std::nullopt;
+    std::vector<ScenarioSpec> specs;
+    specs.reserve(drafts.size());
+    for (ScenarioDraft& draft : drafts) specs.push_back(std::move(draft.spec));
     return specs;
 }
 
@@ -155,13 +164,22 @@ std::string counted(std::size_t count, std::string_view noun) {
 std::optional<std::vector<ScenarioSpec>> load_scenario(const std::string& path, const ScenarioOptions& options,
                                                        DiagnosticSink& sink) {
     const std::size_t errors_before = sink.count();
-    return read_runs(load_with_includes(path, sink), options, errors_before, sink);
+    return specs_of(load_drafts(path, options, sink), errors_before, sink);
 }
 
 std::optional<std::vector<ScenarioSpec>> parse_scenario(std::string_view text, std::string_view file_name,
                                                         const ScenarioOptions& options, DiagnosticSink& sink) {
     const std::size_t errors_before = sink.count();
-    return read_runs(parse_with_includes(text, file_name, sink), options, errors_before, sink);
+    return specs_of(parse_drafts(text, file_name, options, sink), errors_before, sink);
+}
+
+std::vector<ScenarioDraft> load_drafts(const std::string& path, const ScenarioOptions& options, DiagnosticSink& sink) {
+    return read_drafts(load_with_includes(path, sink), options, sink);
+}
+
+std::vector<ScenarioDraft> parse_drafts(std::string_view text, std::string_view file_name,
+                                        const ScenarioOptions& options, DiagnosticSink& sink) {
+    return read_drafts(parse_with_includes(text, file_name, sink), options, sink);
 }
 
 std::string summary_of(const std::vector<ScenarioSpec>& runs) {

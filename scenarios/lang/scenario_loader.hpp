@@ -47,6 +47,15 @@ struct ScenarioOptions {
     std::vector<std::string> settings;
 };
 
+/// One run of a scenario file as far as the file could be understood, so that the rest can be checked too: what is
+/// wrong is left out of the spec, or is there as if the file said nothing about it.
+struct ScenarioDraft {
+    ScenarioSpec spec;
+    DiagnosticSink errors;    ///< what was wrong with it
+    bool has_network = true;  ///< hosts, switches and cables are what the file means, if perhaps not all they are like
+    bool has_workloads = true;  ///< no workload is left out
+};
+
 /// Sweeps that make more runs are refused.
 inline constexpr std::size_t kMaxRuns = 10'000;
 
@@ -60,6 +69,12 @@ inline constexpr std::size_t kMaxRuns = 10'000;
 [[nodiscard]] std::optional<std::vector<ScenarioSpec>> parse_scenario(std::string_view text, std::string_view file_name,
                                                                       const ScenarioOptions& options,
                                                                       DiagnosticSink& sink);
+
+/// The same, but what could be read of a wrong file, too.
+[[nodiscard]] std::vector<ScenarioDraft> load_drafts(const std::string& path, const ScenarioOptions& options,
+                                                     DiagnosticSink& sink);
+[[nodiscard]] std::vector<ScenarioDraft> parse_drafts(std::string_view text, std::string_view file_name,
+                                                      const ScenarioOptions& options, DiagnosticSink& sink);
 
 /// The parameters of congestion control for the reference manual, in Markdown: what describe_schema() cannot know.
 [[nodiscard]] std::string describe_algorithms(std::span<const KnownAlgorithm> algorithms);

@@ -36,6 +36,7 @@ struct CcSpec {
     std::string algorithm = "none";
     std::string preset;  ///< "": none
     Values values;
+    bool is_complete = true;  ///< nothing in it is wrong
     std::string path;
     SourcePosition position;
 };
@@ -48,6 +49,7 @@ struct ProgramSpec {
     PlaceRef host;
     std::string command_line;            ///< split by the shell's rules; "" if `arguments` are given
     std::vector<std::string> arguments;  ///< as they are
+    SourcePosition command_position;
     ReadyKind ready = ReadyKind::AtOnce;
     std::string ready_pattern;  ///< of Prints: an ECMAScript regular expression
     int ready_port = 0;         ///< of Listens: TCP

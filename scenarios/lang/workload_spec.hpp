@@ -37,6 +37,7 @@ struct WorkloadSpec {
     std::optional<PlaceRef> dst;       ///< perftest
     std::optional<PlaceRef> receiver;  ///< incast
     std::vector<FlowEntry> flows;      ///< kind `flows`
+    bool is_complete = true;           ///< nothing in it is wrong; else only its names can be relied on
     std::string file;                  ///< a path that can be opened: `file`, or a `cdf` that is not built in
     std::string path;
     SourcePosition position;

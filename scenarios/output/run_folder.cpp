@@ -19,6 +19,8 @@ namespace simverbs::scenarios::output {
 
 namespace {
 
+constexpr char kResultFile[] = "result.json";
+
 std::string advice_for(int error) {
     switch (error) {
         case EACCES:
@@ -68,6 +70,14 @@ std::string write_file(const std::filesystem::path& path, std::string_view text)
     return failure(path, error);
 }
 
+std::string begin_run_folder(const std::filesystem::path& folder) {
+    std::error_code problem;
+    std::filesystem::create_directories(folder, problem);
+    if (problem) return failure(folder, problem.value());
+    std::filesystem::remove(folder / kResultFile, problem);
+    return problem ? failure(folder / kResultFile, problem.value()) : std::string();
+}
+
 WrittenFiles write_run_folder(const std::filesystem::path& folder, const run::RunResult& result,
                               const std::vector<expect::ExpectationVerdict>& verdicts, const OutputsSpec& outputs) {
     WrittenFiles out;
@@ -79,7 +89,6 @@ WrittenFiles write_run_folder(const std::filesystem::path& folder, const run::Ru
             out.errors.push_back(std::move(error));
         }
     };
-    write("result.json", result_json(result, verdicts));
     if (outputs.flows) write("flows.csv", flows_csv(result));
     if (outputs.counters) write("counters.csv", counters_csv(result));
     if (outputs.series) write("series.csv", series_csv(result, outputs.series->what));
@@ -87,6 +96,8 @@ WrittenFiles write_run_folder(const std::filesystem::path& folder, const run::Ru
     if (outputs.perfetto) write("trace.json", perfetto_trace(result));
     for (const run::ProgramRecord& program : result.programs)
         if (program.was_started) write(fmt::format("programs/{}.txt", program.name), program.output);
+    // The last, since it says that the others are complete.
+    write(kResultFile, result_json(result, verdicts));
     return out;
 }
 

@@ -21,8 +21,12 @@ struct WrittenFiles {
     std::vector<std::string> errors;
 };
 
-/// result.json, and of flows.csv, counters.csv, series.csv, fct.txt and trace.json those that are asked for. Each is
-/// tried, whatever becomes of the others. report.html and captures are not made here.
+/// Makes the folder and takes the result.json of an earlier run out of it: where one is, the run that wrote it has
+/// ended. "" or what is wrong.
+[[nodiscard]] std::string begin_run_folder(const std::filesystem::path& folder);
+
+/// result.json, as the last, and before it of flows.csv, counters.csv, series.csv, fct.txt and trace.json those that
+/// are asked for. Each is tried, whatever becomes of the others. report.html and captures are not made here.
 [[nodiscard]] WrittenFiles write_run_folder(const std::filesystem::path& folder, const run::RunResult& result,
                                             const std::vector<expect::ExpectationVerdict>& verdicts,
                                             const OutputsSpec& outputs);

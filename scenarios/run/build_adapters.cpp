@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "scenarios/build/lab_builder.hpp"
-#include "scenarios/lang/did_you_mean.hpp"
 
 namespace simverbs::scenarios::run {
 
@@ -20,9 +19,10 @@ HostSpec fabric_host(const ScenarioSpec& spec, const std::string& name) {
     return host;
 }
 
-/// Which host each program runs on.
-std::vector<uint32_t> hosts_of_programs(const ScenarioSpec& spec, const BuiltTopology& topology, DiagnosticSink& sink) {
-    std::vector<uint32_t> hosts;
+/// Which host each program runs on; nothing for one that is not there.
+std::vector<std::optional<uint32_t>> hosts_of_programs(const ScenarioSpec& spec, const BuiltTopology& topology,
+                                                       DiagnosticSink& sink) {
+    std::vector<std::optional<uint32_t>> hosts;
     for (const ProgramSpec& program : spec.programs) {
         std::optional<uint32_t> found;
         if (spec.topology.is_fabric) {
@@ -30,13 +30,8 @@ std::vector<uint32_t> hosts_of_programs(const ScenarioSpec& spec, const BuiltTop
         } else if (const int index = spec.lab.find_host(program.host.text); index >= 0) {
             found = static_cast<uint32_t>(index);
         }
-        hosts.push_back(found.value_or(0));
-        if (found) continue;
-        std::vector<std::string_view> names;
-        for (const auto& [name, number] : topology.host_numbers) names.push_back(name);
-        sink.add(program.host.position, program.host.path, fmt::format("there is no host '{}'", program.host.text),
-                 fmt::format("one of {} hosts, such as '{}'", names.size(), names.empty() ? "" : names.front()),
-                 did_you_mean(program.host.text, names));
+        hosts.push_back(found);
+        if (!found && !program.host.text.empty()) report_unknown_place(topology, program.host, "host", sink);
     }
     return hosts;
 }
@@ -47,16 +42,19 @@ class AdapterMaker {
         : spec_(spec), topology_(topology), sink_(sink) {}
 
     BuiltAdapters make() {
-        built_.of_programs = hosts_of_programs(spec_, topology_, sink_);
+        const auto hosts = hosts_of_programs(spec_, topology_, sink_);
         const bool is_fabric = spec_.topology.is_fabric;
         const size_t count = is_fabric ? topology_.topology.hosts.size() : spec_.lab.hosts.size();
         if (count > kMostHostsOfPrograms)
             sink_.add(spec_.topology.position, spec_.topology.path,
                       fmt::format("{} hosts are more than programs can know", count),
                       fmt::format("at most {} hosts in a scenario with programs", kMostHostsOfPrograms));
-        if (!sink_.empty()) return {};
+        if (count > kMostHostsOfPrograms) return {};
         std::vector<bool> has_programs(count, false);
-        for (const uint32_t host : built_.of_programs) has_programs[host] = true;
+        for (const std::optional<uint32_t>& host : hosts) {
+            built_.of_programs.push_back(host.value_or(0));
+            if (host) has_programs[*host] = true;
+        }
         for (uint32_t i = 0; i < count; ++i) {
             const HostSpec host = is_fabric ? fabric_host(spec_, topology_.topology.hosts[i].name) : spec_.lab.hosts[i];
             ProgramHost to{host.name, host_address(host, i), {}};
@@ -71,7 +69,7 @@ class AdapterMaker {
     void add_adapters_of(const HostSpec& host, uint32_t index, ProgramHost& to) {
         std::vector<fabric::NicSpec> nics;
         const HostAddresses addresses = add_adapters(host, index, nics, built_.profiles, sink_);
-        if (!sink_.empty()) return;
+        nics.resize(host.nics.size());  // of one whose profile is not known: so that its ports are counted
         first_adapter_.resize(index + 1);
         first_adapter_[index] = static_cast<uint32_t>(built_.adapters.size());
         for (size_t n = 0; n < nics.size(); ++n) {
@@ -85,7 +83,7 @@ class AdapterMaker {
 
     /// The topology's hosts are the adapters' ports that have cables.
     void place_ports() {
-        for (flow::HostIndex i = 0; i < topology_.host_ports.size() && sink_.empty(); ++i) {
+        for (flow::HostIndex i = 0; i < topology_.host_ports.size(); ++i) {
             const HostPort& at = topology_.host_ports[i];
             if (built_.hosts[at.host].nics.empty()) continue;
             built_.adapters[first_adapter_[at.host] + at.nic].hosts[static_cast<size_t>(at.port) - 1] = i;

@@ -37,7 +37,8 @@ struct BuiltAdapters {
 /// Programs know at most that many hosts.
 inline constexpr size_t kMostHostsOfPrograms = 4096;
 
-/// Every host that has a program gets its adapters. Problems go to `sink`.
+/// Every host that has a program gets its adapters. Problems go to `sink`; names of hosts that are there can be relied
+/// on all the same.
 [[nodiscard]] BuiltAdapters build_adapters(const ScenarioSpec& spec, const BuiltTopology& topology,
                                            DiagnosticSink& sink);
 

@@ -7,6 +7,7 @@
 
 #include "models/cc/register_algorithms.hpp"
 #include "scenarios/build/known_profiles.hpp"
+#include "scenarios/build/lab_builder.hpp"
 #include "scenarios/lang/metric_table.hpp"
 #include "scenarios/lang/quantity.hpp"
 #include "scenarios/run/build_faults.hpp"
@@ -57,6 +58,8 @@ class FabricConfigurer {
             sink_.add(spec_.cc.position, spec_.cc.path, fmt::format("there is no algorithm '{}'", spec_.cc.algorithm));
             return nullptr;
         }
+        if (!spec_.cc.is_complete) return nullptr;
+        const size_t before = sink_.reports();
         cc::Parameters given = parameters_of(spec_.cc);
         preset_ = spec_.cc.preset.empty() ? nullptr : cc::find_preset(*info_, spec_.cc.preset);
         if (preset_ != nullptr) given = cc::with_preset(*preset_, given);
@@ -65,7 +68,7 @@ class FabricConfigurer {
             sink_.add(value != nullptr ? value->position : spec_.cc.position, spec_.cc.path + "." + p.parameter,
                       p.problem, p.expected, p.hint);
         }
-        return sink_.empty() ? cc::make(*info_, given) : nullptr;
+        return sink_.reports() == before ? cc::make(*info_, given) : nullptr;
     }
 
     FlowFabricConfig configure(const cc::CongestionControl& algorithm, const Services& services) {
@@ -256,17 +259,22 @@ std::vector<CapturedAdapterPort> captured_ports(const ScenarioSpec& spec, const 
     std::vector<CapturedAdapterPort> out;
     // Without hosts: something is wrong already, and has been said.
     if (spec.programs.empty() || adapters.hosts.empty()) return out;
+    const bool knows_hosts = std::ranges::all_of(
+        spec.programs, [&](const ProgramSpec& program) { return topology.find_host(program.host.text).has_value(); });
     for (const PlaceRef& place : spec.outputs.pcap) {
         bool found = false;
+        bool is_host = false;
         for (uint32_t i = 0; i < topology.host_ports.size(); ++i) {
             const HostPort& at = topology.host_ports[i];
             const ProgramHost& host = adapters.hosts[at.host];
-            if (host.nics.empty() || !topology.is_called({{false, i}, 0}, place.text)) continue;
+            if (!topology.is_called({{false, i}, 0}, place.text)) continue;
+            is_host = true;
+            if (host.nics.empty()) continue;
             found = true;
             const ProgramHost::Nic& nic = host.nics[at.nic];
             out.push_back({host.name, nic.device, nic.adapter, at.port});
         }
-        if (!found)
+        if (!found && (knows_hosts || !is_host))
             sink.add(place.position, place.path, fmt::format("the packets of '{}' cannot be captured", place.text),
                      "a host that runs programs, or a port of its NICs", "beside programs, flows are not captured");
     }
@@ -325,39 +333,61 @@ KeyPlace place_of_problem(const FabricProblem& problem, const ScenarioSpec& spec
 
 }  // namespace
 
-std::optional<BuiltScenario> plan_scenario(const ScenarioSpec& spec, DiagnosticSink& sink) {
-    auto topology = build_topology(spec, sink);
-    if (!topology) return std::nullopt;
+ScenarioPlan::ScenarioPlan(const ScenarioSpec& spec, const KnownParts& known, DiagnosticSink& sink)
+    : spec_(spec), reports_before_(sink.reports()), sink_(sink) {
+    check_profiles(spec.lab, sink);
+    if (spec.topology.is_fabric) check_profiles_of(spec.topology.host, sink);
+    if (known.has_network) topology_ = build_topology(spec, sink);
+    if (!topology_) {
+        // Whatever does not lie in the network is looked at all the same.
+        if (spec.cc.is_complete) (void)FabricConfigurer(spec, BuiltTopology(), sink).make_cc();
+        return;
+    }
     // Beside programs only adapters' ports are captured: captured_ports() says what is none.
-    if (spec.programs.empty()) check_places(*topology, spec.outputs.pcap, sink);
-    if (spec.outputs.series) check_places(*topology, spec.outputs.series->at, sink);
-    Services services(*topology);
-    BuiltScenario built;
-    built.adapters = build_adapters(spec, *topology, sink);
-    built.captures = captured_ports(spec, *topology, built.adapters, sink);
-    auto workloads = build_workloads(spec, *topology, built.adapters, services, sink);
-    choose_services_of_programs(services, spec, built.adapters, sink);
-    FabricConfigurer configurer(spec, *topology, sink);
-    built.cc = configurer.make_cc();
-    BuiltFaults faults = build_faults(spec, *topology, workloads ? workloads->plan : flow::FlowPlan(), sink);
-    if (!sink.empty() || !workloads || built.cc == nullptr) return std::nullopt;
-    built.config = configurer.configure(*built.cc, services);
-    built.config.faults = std::move(faults.links);
-    built.config.storms = std::move(faults.storms);
-    built.config.adapters = std::move(built.adapters.adapters);
+    if (spec.programs.empty()) check_places(*topology_, spec.outputs.pcap, sink);
+    if (spec.outputs.series) check_places(*topology_, spec.outputs.series->at, sink);
+    Services services(*topology_);
+    built_.adapters = build_adapters(spec, *topology_, sink);
+    built_.captures = captured_ports(spec, *topology_, built_.adapters, sink);
+    workloads_ = build_workloads(spec, *topology_, built_.adapters, services, sink);
+    FabricConfigurer configurer(spec, *topology_, sink);
+    built_.cc = configurer.make_cc();
+    BuiltFaults faults = build_faults(spec, *topology_, workloads_, sink);
+    if (spec.workloads.empty() && spec.programs.empty()) check_hosts(sink);
+    built_.faults = std::move(faults.records);
+    if (!known.has_values || !workloads_.has_all() || built_.cc == nullptr) return;
+    choose_services_of_programs(services, spec, built_.adapters, sink);
+    built_.config = configurer.configure(*built_.cc, services);
+    built_.config.faults = std::move(faults.links);
+    built_.config.storms = std::move(faults.storms);
+    built_.config.adapters = std::move(built_.adapters.adapters);
     // Programs take turns with the fabric, in one thread.
-    if (!spec.programs.empty()) built.config.engine.threads = 1;
-    built.faults = std::move(faults.records);
-    built.groups = std::move(workloads->groups);
-    built.codes = services.codes();
-    built.plan = std::move(workloads->plan);
-    for (FabricProblem& problem : FlowFabric::problems_with(topology->topology, built.plan, built.config)) {
-        const KeyPlace place = place_of_problem(problem, spec, *topology, built.config);
+    if (!spec.programs.empty()) built_.config.engine.threads = 1;
+    built_.codes = services.codes();
+    for (FabricProblem& problem : FlowFabric::problems_with(topology_->topology, workloads_.plan, built_.config)) {
+        const KeyPlace place = place_of_problem(problem, spec, *topology_, built_.config);
         sink.add(place.position, place.path, std::move(problem.text));
     }
-    if (!sink.empty()) return std::nullopt;
-    built.topology = std::move(*topology);
-    return built;
+}
+
+/// A lab without programs has adapters all the same.
+void ScenarioPlan::check_hosts(DiagnosticSink& sink) const {
+    std::vector<fabric::NicSpec> nics;
+    std::vector<std::unique_ptr<hca::DeviceProfile>> profiles;
+    for (uint32_t i = 0; i < spec_.lab.hosts.size(); ++i)
+        (void)add_adapters(spec_.lab.hosts[i], i, nics, profiles, sink);
+}
+
+std::optional<BuiltScenario> ScenarioPlan::take() {
+    if (sink_.reports() != reports_before_ || !topology_) return std::nullopt;
+    built_.groups = std::move(workloads_.groups);
+    built_.plan = std::move(workloads_.plan);
+    built_.topology = std::move(*topology_);
+    return std::move(built_);
+}
+
+std::optional<BuiltScenario> plan_scenario(const ScenarioSpec& spec, DiagnosticSink& sink) {
+    return ScenarioPlan(spec, {}, sink).take();
 }
 
 void make_fabric(BuiltScenario& built, const ProgramSide& programs) {

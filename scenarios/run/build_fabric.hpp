@@ -51,8 +51,37 @@ struct ProgramSide {
     std::function<hca::HostSink*(uint32_t host, uint32_t nic)> sink;
 };
 
-/// All but the fabric itself, where programs must be there before it. Every problem goes to `sink`, which must be
-/// empty; nullopt if there was any. `spec` must outlive the result.
+/// What of a scenario can be relied on, if something in its file is wrong.
+struct KnownParts {
+    bool has_network = true;  ///< hosts, switches and cables
+    bool has_values = true;   ///< and what they are like, the transport and the workloads
+};
+
+/// All that must be there before the fabric. Everything that keeps the scenario from running goes to the sink, each
+/// part being looked at whatever is wrong with the others. Spec and sink must outlive it.
+class ScenarioPlan {
+  public:
+    ScenarioPlan(const ScenarioSpec& spec, const KnownParts& known, DiagnosticSink& sink);
+
+    /// Null if the network is not known.
+    [[nodiscard]] const BuiltTopology* topology() const { return topology_ ? &*topology_ : nullptr; }
+    [[nodiscard]] const BuiltWorkloads& workloads() const { return workloads_; }
+    /// nullopt if there was a problem.
+    [[nodiscard]] std::optional<BuiltScenario> take();
+
+  private:
+    void check_hosts(DiagnosticSink& sink) const;
+
+    const ScenarioSpec& spec_;
+    size_t reports_before_;
+    DiagnosticSink& sink_;
+    std::optional<BuiltTopology> topology_;
+    BuiltWorkloads workloads_;
+    BuiltScenario built_;
+};
+
+/// All but the fabric itself, where programs must be there before it. Every problem goes to `sink`; nullopt if
+/// there was any. `spec` must outlive the result.
 [[nodiscard]] std::optional<BuiltScenario> plan_scenario(const ScenarioSpec& spec, DiagnosticSink& sink);
 /// Uses up plan and config.
 void make_fabric(BuiltScenario& built, const ProgramSide& programs = {});

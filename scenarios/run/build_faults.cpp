@@ -11,25 +11,30 @@ namespace {
 
 class FaultMaker {
   public:
-    FaultMaker(const ScenarioSpec& spec, const BuiltTopology& topology, const flow::FlowPlan& plan, BuiltFaults& built,
-               DiagnosticSink& sink)
-        : has_programs_(!spec.programs.empty()), topology_(topology), plan_(plan), built_(built), sink_(sink) {}
+    FaultMaker(const ScenarioSpec& spec, const BuiltTopology& topology, const BuiltWorkloads& workloads,
+               BuiltFaults& built, DiagnosticSink& sink)
+        : has_programs_(!spec.programs.empty()),
+          topology_(topology),
+          workloads_(workloads),
+          plan_(workloads.plan),
+          built_(built),
+          sink_(sink) {}
 
     void add(const AddressedFaultSpec& fault) {
         built_.records.push_back({fault.name, 0, fault.must_fire});
         if (fault.kind == AddressedFaultKind::Kill) return kill(fault);
-        const auto found = fault.link ? topology_.find_link(*fault.link) : std::nullopt;
-        if (!found) return unknown(fault);
-        if (fault.kind == AddressedFaultKind::PauseStorm) return storm(fault, *found);
-        const auto& match = fault.trigger.match;
         FabricFault made;
         made.fault = link_fault(fault);
-        if (made.fault.match && made.fault.match->dest_qp) find_qp(fault, *made.fault.match->dest_qp);
+        const auto& match = fault.trigger.match;
+        if (made.fault.match && made.fault.match->dest_qp) find_qp(*match, *made.fault.match->dest_qp);
         if (match && match->flow) {
-            if (plan_.flows.empty() && has_programs_) return refuse_flow(fault);
             made.by_flow = true;
             made.flows = flows_of(*match->flow);
         }
+        if (!fault.link) return;  // has been reported
+        const auto found = topology_.find_link(*fault.link);
+        if (!found) return unknown(*fault.link);
+        if (fault.kind == AddressedFaultKind::PauseStorm) return storm(fault, *found);
         put(found->link, ways_of(fault.direction, found->is_turned), made);
     }
 
@@ -41,25 +46,20 @@ class FaultMaker {
     }
 
   private:
-    void unknown(const AddressedFaultSpec& fault) {
-        if (fault.link && fault.link->b) {
-            sink_.add(fault.position, fault.path,
-                      fmt::format("there is no link at '{}' to '{}'", fault.link->a.text, fault.link->b->text),
-                      "both ends of a link of the topology, or one of them");
-            return;
+    void unknown(const LinkRef& link) {
+        for (const PlaceRef* end : {&link.a, link.b ? &*link.b : nullptr}) {
+            if (end == nullptr || topology_.find_link({*end, {}})) continue;
+            return report_unknown_place(topology_, *end, "host, switch or port", sink_);
         }
-        const std::string& name = fault.link ? fault.link->a.text : fault.victim->text;
-        sink_.add(fault.position, fault.path, fmt::format("there is no '{}' in this fabric", name),
-                  "a host, a switch or a switch's port, such as 'tor0/1'");
-    }
-    void refuse_flow(const AddressedFaultSpec& fault) {
-        sink_.add(fault.position, fault.path, "programs have queue pairs, not flows", "'qpn' instead of 'flow'");
+        sink_.add(link.a.position, link.a.path,
+                  fmt::format("there is no link at '{}' to '{}'", link.a.text, link.b->text),
+                  "both ends of a link of the topology, or one of them");
     }
     /// From a QP's number on the wire to the model's. Where programs run, QPNs are theirs.
-    void find_qp(const AddressedFaultSpec& fault, uint32_t& qp) {
+    void find_qp(const PacketMatch& match, uint32_t& qp) {
         if (has_programs_) return;
         if (qp < kFirstQpn) {
-            sink_.add(fault.position, fault.path, fmt::format("no flow has the QPN {}", qp),
+            sink_.add(match.qpn_position, match.qpn_path, fmt::format("no flow has the QPN {}", qp),
                       fmt::format("{} for a host's first QP, and so on", kFirstQpn));
         }
         qp -= kFirstQpn;
@@ -86,13 +86,19 @@ class FaultMaker {
     }
     std::vector<flow::FlowIndex> flows_of(const FlowRef& ref) {
         std::vector<flow::FlowIndex> out;
+        if (plan_.groups.empty() || (plan_.flows.empty() && has_programs_ && workloads_.has_all())) {
+            sink_.add(ref.position, ref.path,
+                      has_programs_ ? "programs have queue pairs, not flows" : "the scenario has no flows",
+                      has_programs_ ? "'qpn' instead of 'flow'" : "a key of packets that there are");
+            return out;
+        }
         int64_t number = 0;
         for (flow::FlowIndex i = 0; i < plan_.flows.size(); ++i) {
             if (!ref.workload.empty() && plan_.groups[plan_.flows[i].group] != ref.workload) continue;
             if (!ref.number || *ref.number == number) out.push_back(i);
             ++number;
         }
-        if (out.empty() && !plan_.groups.empty()) {
+        if (out.empty() && workloads_.has_all(ref.workload)) {
             const std::string where = ref.workload.empty() ? "the run" : fmt::format("'{}'", ref.workload);
             sink_.add(ref.position, ref.path, fmt::format("there is no flow '{}': {} has {}", ref.text, where, number),
                       number > 0 ? fmt::format("0 to {}", number - 1) : "");
@@ -101,6 +107,7 @@ class FaultMaker {
     }
     /// Whatever is dead neither sends nor receives any more.
     void kill(const AddressedFaultSpec& fault) {
+        if (!fault.victim || fault.victim->text.empty()) return;  // has been reported
         bool found = false;
         FabricFault death;
         death.fault = link_fault(fault);
@@ -110,7 +117,20 @@ class FaultMaker {
             found = true;
             put(i, {true, true}, death);
         }
-        if (!found) unknown(fault);
+        if (!found) report_unknown_place(topology_, *fault.victim, victim_kind(fault.target), sink_);
+    }
+    [[nodiscard]] static std::string_view victim_kind(KillTarget target) {
+        switch (target) {
+            case KillTarget::Host:
+                return "host";
+            case KillTarget::Nic:
+                return "NIC";
+            case KillTarget::Switch:
+                return "switch";
+            case KillTarget::Port:
+                return "port";
+        }
+        return "";
     }
     [[nodiscard]] bool dies(const AddressedFaultSpec& fault, const topologies::LinkEnd& end) const {
         const std::string& victim = fault.victim->text;
@@ -123,6 +143,7 @@ class FaultMaker {
 
     bool has_programs_;
     const BuiltTopology& topology_;
+    const BuiltWorkloads& workloads_;
     const flow::FlowPlan& plan_;
     BuiltFaults& built_;
     DiagnosticSink& sink_;
@@ -130,10 +151,10 @@ class FaultMaker {
 
 }  // namespace
 
-BuiltFaults build_faults(const ScenarioSpec& spec, const BuiltTopology& topology, const flow::FlowPlan& plan,
+BuiltFaults build_faults(const ScenarioSpec& spec, const BuiltTopology& topology, const BuiltWorkloads& workloads,
                          DiagnosticSink& sink) {
     BuiltFaults built;
-    FaultMaker maker(spec, topology, plan, built, sink);
+    FaultMaker maker(spec, topology, workloads, built, sink);
     for (const AddressedFaultSpec& fault : spec.faults) maker.add(fault);
     for (const BuiltTopology::OwnFault& own : topology.own_faults) maker.add(own);
     return built;

@@ -6,6 +6,7 @@
 #include "scenarios/lang/diagnostic.hpp"
 #include "scenarios/lang/scenario_spec.hpp"
 #include "scenarios/run/build_topology.hpp"
+#include "scenarios/run/build_workloads.hpp"
 #include "scenarios/run/flow_fabric.hpp"
 #include "scenarios/run/run_result.hpp"
 
@@ -17,8 +18,8 @@ struct BuiltFaults {
     std::vector<FaultRecord> records;  ///< as the scenario lists them; LinkFault::path is the name
 };
 
-/// Problems go to `sink`. `plan` has the flows of the scenario's workloads.
+/// Problems go to `sink`. What a fault that is not complete leaves open is not reported again.
 [[nodiscard]] BuiltFaults build_faults(const ScenarioSpec& spec, const BuiltTopology& topology,
-                                       const flow::FlowPlan& plan, DiagnosticSink& sink);
+                                       const BuiltWorkloads& workloads, DiagnosticSink& sink);
 
 }  // namespace simverbs::scenarios::run

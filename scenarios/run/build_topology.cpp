@@ -203,16 +203,6 @@ void index_names(BuiltTopology& built) {
         built.switch_numbers.emplace(built.topology.switches[i].name, i);
 }
 
-void report_unknown_place(const BuiltTopology& built, const PlaceRef& place, std::string_view what,
-                          DiagnosticSink& sink) {
-    std::vector<std::string_view> names;
-    for (const auto& [name, number] : built.host_numbers) names.push_back(name);
-    for (const auto& [name, number] : built.switch_numbers) names.push_back(name);
-    sink.add(place.position, place.path, fmt::format("there is no {} '{}'", what, place.text),
-             fmt::format("one of the fabric's, such as '{}'", names.empty() ? "" : names.front()),
-             did_you_mean(place.text, names));
-}
-
 void adjust_links(const TopologySpec& t, BuiltTopology& built, DiagnosticSink& sink) {
     for (const LinkAdjustment& a : t.adjustments) {
         const auto link = built.find_link(a.link);
@@ -242,7 +232,26 @@ void check_tags(const ScenarioSpec& spec, const BuiltTopology& built, Diagnostic
              "'vlan' at every NIC or at none");
 }
 
+/// Those of a generated fabric that the file describes one by one.
+void check_named_switches(const LabSpec& lab, const BuiltTopology& built, DiagnosticSink& sink) {
+    for (const SwitchSpec& s : lab.switches)
+        if (!built.switch_numbers.contains(s.name))
+            report_unknown_place(built, {s.name, s.path, s.position}, "switch", sink);
+}
+
 }  // namespace
+
+void report_unknown_place(const BuiltTopology& topology, const PlaceRef& place, std::string_view what,
+                          DiagnosticSink& sink) {
+    std::vector<std::string_view> names;
+    for (const auto& [name, number] : topology.host_numbers)
+        if (what != "switch") names.push_back(name);
+    for (const auto& [name, number] : topology.switch_numbers)
+        if (what != "host") names.push_back(name);
+    sink.add(place.position, place.path, fmt::format("there is no {} {}", what, in_quotes(place.text)),
+             names.empty() ? "" : fmt::format("one of the fabric's, such as '{}'", names.front()),
+             did_you_mean(place.text.substr(0, place.text.find_first_of("./")), names));
+}
 
 std::optional<std::string> read_text(const std::string& file, const SourcePosition& position, const std::string& path,
                                      DiagnosticSink& sink) {
@@ -310,11 +319,12 @@ void check_places(const BuiltTopology& topology, std::span<const PlaceRef> place
 
 std::optional<BuiltTopology> build_topology(const ScenarioSpec& spec, DiagnosticSink& sink) {
     BuiltTopology built;
+    const size_t before = sink.reports();
     if (spec.topology.is_fabric)
         FabricMaker(spec, built, sink).make();
     else
         take_lab(spec.lab, built);
-    if (!sink.empty()) return std::nullopt;
+    if (sink.reports() != before) return std::nullopt;
     index_names(built);
     if (spec.topology.is_fabric) {
         const auto& nics = spec.topology.host.nics;
@@ -334,8 +344,16 @@ std::optional<BuiltTopology> build_topology(const ScenarioSpec& spec, Diagnostic
     adjust_links(spec.topology, built, sink);
     check_tags(spec, built, sink);
     if (!spec.topology.is_fabric) topologies::assign_levels(built.topology);
-    if (!topologies::validate(built.topology, sink) || !sink.empty()) return std::nullopt;
-    return built;
+    if (spec.topology.is_fabric) check_named_switches(spec.lab, built, sink);
+    DiagnosticSink own;
+    (void)topologies::validate(built.topology, own);
+    bool has_sound_links = true;
+    for (const Diagnostic& d : own.kept()) {
+        // Of the network as a whole: it stands nowhere in the file.
+        sink.add(spec.topology.position, spec.topology.path, d.path + ": " + d.problem, d.expected, d.hint);
+        has_sound_links = has_sound_links && !d.path.starts_with("links[");
+    }
+    return has_sound_links ? std::optional(std::move(built)) : std::nullopt;
 }
 
 }  // namespace simverbs::scenarios::run

@@ -58,10 +58,14 @@ struct BuiltTopology {
     uint32_t port_offset = 1;  ///< from a switch port's number in the topology to its name
 };
 
+/// Reports a name of a place that is not there, with those that are.
+void report_unknown_place(const BuiltTopology& topology, const PlaceRef& place, std::string_view what,
+                          DiagnosticSink& sink);
+
 /// Reports those that are neither a host nor a switch nor a port of the fabric.
 void check_places(const BuiltTopology& topology, std::span<const PlaceRef> places, DiagnosticSink& sink);
 
-/// Every problem goes to `sink`, which must be empty; nullopt if there was any. `spec` must outlive the result.
+/// Every problem goes to `sink`; nullopt if it keeps the parts from being known. `spec` must outlive the result.
 [[nodiscard]] std::optional<BuiltTopology> build_topology(const ScenarioSpec& spec, DiagnosticSink& sink);
 
 /// A text file as a whole; reports one that cannot be read at `position`.

@@ -46,8 +46,17 @@ class WorkloadMaker {
 
     void make() {
         const size_t first_flow = built_.plan.flows.size();
-        append();
-        refuse_adapters(first_flow);
+        const size_t before = sink_.reports();
+        check_names();
+        const bool can_append = w_.is_complete && sink_.reports() == before;
+        if (can_append) {
+            append();
+            refuse_adapters(first_flow);
+        }
+        // Its name counts, whatever became of its flows.
+        if (built_.plan.groups.size() == built_.groups.size()) built_.plan.groups.push_back(w_.name);
+        built_.groups.push_back(group_);
+        built_.is_left_out.push_back(!can_append || sink_.reports() != before);
     }
 
   private:
@@ -77,21 +86,45 @@ class WorkloadMaker {
         else
             sink_.add(w_.position, w_.path, fmt::format("workloads of kind '{}' cannot be run", w_.kind),
                       "one that 'simverbs explain-schema' lists");
-        built_.groups.push_back(group_);
     }
 
+    /// Every host that it names.
+    void check_names() {
+        const auto check = [&](const std::optional<PlaceRef>& place) {
+            if (place && !place->text.empty()) check_host(*place);
+        };
+        check(w_.src);
+        check(w_.dst);
+        check(w_.receiver);
+        for (const HostSet* set : {&w_.hosts, &w_.senders})
+            for (const PlaceRef& place : set->hosts) check(place);
+        for (const FlowEntry& f : w_.flows) {
+            check(f.src);
+            check(f.dst);
+        }
+    }
+    void check_host(const PlaceRef& place) {
+        const auto found = topology_.find_host(place.text);
+        if (!found) {
+            report_unknown_place(topology_, place, "host", sink_);
+        } else if (!may_have_flows(*found)) {
+            refuse_adapter(*found, place.position, place.path);
+        }
+    }
     /// Once for each host of programs.
+    void refuse_adapter(flow::HostIndex host, const SourcePosition& position, const std::string& path) {
+        if (std::ranges::find(refused_, host) != refused_.end()) return;
+        refused_.push_back(host);
+        sink_.add(position, path,
+                  fmt::format("'{}' runs programs and cannot have flows too", topology_.topology.hosts[host].name),
+                  "another host for the flows, or for the programs",
+                  "where a workload says 'all', hosts of programs are left out");
+    }
+
     void refuse_adapters(size_t first_flow) {
-        std::vector<flow::HostIndex> told;
         for (size_t i = first_flow; i < built_.plan.flows.size(); ++i) {
             for (const flow::HostIndex host : {built_.plan.flows[i].src, built_.plan.flows[i].dst}) {
-                if (may_have_flows(host) || std::ranges::find(told, host) != told.end()) continue;
-                told.push_back(host);
-                sink_.add(
-                    w_.position, w_.path,
-                    fmt::format("'{}' runs programs and cannot have flows too", topology_.topology.hosts[host].name),
-                    "another host for the flows, or for the programs",
-                    "where a workload says 'all', hosts of programs are left out");
+                if (!may_have_flows(host)) refuse_adapter(host, w_.position, w_.path);
             }
         }
     }
@@ -113,14 +146,8 @@ class WorkloadMaker {
                   "at most 8 DSCPs in a scenario that are not 0, 8, 16, … 56");
         return 0;
     }
-    flow::HostIndex host(const PlaceRef& place) {
-        if (const auto found = topology_.find_host(place.text)) return *found;
-        std::vector<std::string_view> names;
-        for (const auto& [name, number] : topology_.host_numbers) names.push_back(name);
-        sink_.add(place.position, place.path, fmt::format("there is no host '{}'", place.text),
-                  fmt::format("one of {} hosts, such as '{}'", names.size(), topology_.topology.hosts.front().name),
-                  did_you_mean(place.text, names));
-        return 0;
+    [[nodiscard]] flow::HostIndex host(const PlaceRef& place) const {
+        return topology_.find_host(place.text).value_or(0);
     }
     /// Empty: all.
     std::vector<flow::HostIndex> hosts(const HostSet& set) {
@@ -256,27 +283,33 @@ class WorkloadMaker {
     DiagnosticSink& sink_;
     workloads::WorkloadCommon common_;
     GroupRecord group_;
+    std::vector<flow::HostIndex> refused_;
 };
 
 }  // namespace
 
-std::optional<BuiltWorkloads> build_workloads(const ScenarioSpec& spec, const BuiltTopology& topology,
-                                              const BuiltAdapters& adapters, Services& services, DiagnosticSink& sink) {
+bool BuiltWorkloads::has_all(std::string_view workload) const {
+    if (workload.empty()) return has_all();
+    for (size_t g = 0; g < groups.size(); ++g)
+        if (groups[g].name == workload) return !is_left_out[g];
+    return true;
+}
+
+BuiltWorkloads build_workloads(const ScenarioSpec& spec, const BuiltTopology& topology, const BuiltAdapters& adapters,
+                               Services& services, DiagnosticSink& sink) {
     BuiltWorkloads built;
     const auto adapter_ports = run::adapter_ports(adapters.adapters, topology.topology.hosts.size());
     for (const WorkloadSpec& w : spec.workloads)
         WorkloadMaker(spec, topology, adapter_ports, w, services, built, sink).make();
-    if (!sink.empty()) return std::nullopt;
     for (flow::FlowSpec& f : built.plan.flows) {
         const auto on_the_wire = services.on_the_wire(f.priority, f.src);
-        if (on_the_wire) {
-            f.priority = *on_the_wire;
-            continue;
+        if (!on_the_wire) {
+            sink.add(spec.topology.position, spec.topology.path,
+                     "the NICs' dscp_maps give the scenario's DSCPs too many different PCPs",
+                     "at most 8 pairs of DSCP and PCP in a scenario that are not DSCP 8 P with PCP P");
+            break;
         }
-        sink.add(spec.topology.position, spec.topology.path,
-                 "the NICs' dscp_maps give the scenario's DSCPs too many different PCPs",
-                 "at most 8 pairs of DSCP and PCP in a scenario that are not DSCP 8 P with PCP P");
-        return std::nullopt;
+        f.priority = *on_the_wire;
     }
     return built;
 }

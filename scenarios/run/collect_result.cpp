@@ -8,10 +8,13 @@ namespace simverbs::scenarios::run {
 
 namespace {
 
+bool is_measured(const ScenarioSpec& spec, sim::SimTime start) {
+    return start >= spec.run.measure_from && start < spec.run.measure_until.value_or(sim::SimTime::max());
+}
+
 void collect_flows(const ScenarioSpec& spec, const BuiltScenario& built, RunResult& result) {
     const flow::FlowTable& table = built.fabric->flows();
     std::vector<uint32_t> numbers(result.groups.size(), 0);
-    const sim::SimTime until = spec.run.measure_until.value_or(sim::SimTime::max());
     result.flows.resize(table.size());
     for (uint32_t i = 0; i < table.size(); ++i) {
         const flow::FlowSpec& f = table.spec(i);
@@ -37,35 +40,29 @@ void collect_flows(const ScenarioSpec& spec, const BuiltScenario& built, RunResu
         to.cnps = r.cnps;
         to.status = r.status;
         const sim::SimTime start = r.started != sim::SimTime::max() ? r.started : f.start;
-        to.is_measured = start >= spec.run.measure_from && start < until;
+        to.is_measured = is_measured(spec, start);
     }
 }
 
 }  // namespace
 
-void describe_parts(const ScenarioSpec& spec, const BuiltScenario& built, RunResult& result) {
-    const topologies::Topology& t = built.topology.topology;
+void name_parts(const BuiltTopology& topology, RunResult& result) {
+    const topologies::Topology& t = topology.topology;
     result.hosts.resize(t.hosts.size());
     result.switches.resize(t.switches.size());
     for (size_t i = 0; i < t.hosts.size(); ++i) result.hosts[i].name = t.hosts[i].name;
-    for (size_t i = 0; i < t.switches.size(); ++i) {
-        SwitchRecord& s = result.switches[i];
-        const fabric::SwitchConfig& c = built.fabric->fabric_switch(i).config();
-        s.name = t.switches[i].name;
-        s.buffer = c.buffer.total < fabric::BufferConfig::kUnlimited ? c.buffer.total : 0;
-        s.headroom = c.buffer.lossless != 0 ? c.buffer.headroom : 0;
-    }
+    for (size_t i = 0; i < t.switches.size(); ++i) result.switches[i].name = t.switches[i].name;
     for (uint32_t i = 0; i < t.links.size(); ++i) {
         const topologies::Link& l = t.links[i];
         LinkRecord record;
         record.rate = l.rate;
         record.delay = l.delay;
-        record.name = built.topology.port_name(l.a) + " - " + built.topology.port_name(l.b);
+        record.name = topology.port_name(l.a) + " - " + topology.port_name(l.b);
         for (const topologies::LinkEnd* end : {&l.a, &l.b}) {
             const auto index = static_cast<uint32_t>(result.ports.size());
             (end == &l.a ? record.a : record.b) = index;
             PortRecord port;
-            port.name = built.topology.port_name(*end);
+            port.name = topology.port_name(*end);
             port.is_switch = end->node.is_switch;
             port.node = end->node.index;
             port.port = end->port;
@@ -78,6 +75,30 @@ void describe_parts(const ScenarioSpec& spec, const BuiltScenario& built, RunRes
                 result.hosts[end->node.index].port = index;
         }
         result.links.push_back(std::move(record));
+    }
+}
+
+void name_flows(const ScenarioSpec& spec, const flow::FlowPlan& plan, RunResult& result) {
+    std::vector<uint32_t> numbers(result.groups.size(), 0);
+    result.flows.resize(plan.flows.size());
+    for (size_t i = 0; i < plan.flows.size(); ++i) {
+        const flow::FlowSpec& f = plan.flows[i];
+        FlowRecord& to = result.flows[i];
+        to.group = f.group;
+        to.number = numbers[f.group]++;
+        to.src = f.src;
+        to.dst = f.dst;
+        to.is_measured = is_measured(spec, f.start);
+    }
+}
+
+void describe_parts(const ScenarioSpec& spec, const BuiltScenario& built, RunResult& result) {
+    name_parts(built.topology, result);
+    for (size_t i = 0; i < result.switches.size(); ++i) {
+        SwitchRecord& s = result.switches[i];
+        const fabric::SwitchConfig& c = built.fabric->fabric_switch(i).config();
+        s.buffer = c.buffer.total < fabric::BufferConfig::kUnlimited ? c.buffer.total : 0;
+        s.headroom = c.buffer.lossless != 0 ? c.buffer.headroom : 0;
     }
     collect_flows(spec, built, result);
 }

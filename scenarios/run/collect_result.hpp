@@ -6,6 +6,10 @@
 
 namespace simverbs::scenarios::run {
 
+/// The names alone, of hosts, switches, ports and links.
+void name_parts(const BuiltTopology& topology, RunResult& result);
+/// Groups and flows as planned, by their numbers.
+void name_flows(const ScenarioSpec& spec, const flow::FlowPlan& plan, RunResult& result);
 /// Hosts, switches, ports, links and flows, all counts still zero.
 void describe_parts(const ScenarioSpec& spec, const BuiltScenario& built, RunResult& result);
 /// What a port has counted so far.

@@ -242,6 +242,14 @@ RunResult describe(const ScenarioSpec& spec, const BuiltScenario& built) {
     return result;
 }
 
+RunResult describe_names(const ScenarioSpec& spec, const ScenarioPlan& plan) {
+    RunResult result;
+    result.groups = plan.workloads().groups;
+    if (plan.topology() != nullptr) name_parts(*plan.topology(), result);
+    name_flows(spec, plan.workloads().plan, result);
+    return result;
+}
+
 RunResult run_scenario(const ScenarioSpec& spec, BuiltScenario& built, RunResult parts, const Sampling& sampling,
                        const Progress& progress, const Driver& programs) {
     return Runner(spec, built, std::move(parts), sampling, progress, programs).run();

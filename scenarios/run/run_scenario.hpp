@@ -43,6 +43,9 @@ using Driver = std::function<bool(sim::Watcher&)>;
 /// Names, hosts, switches, ports, links, groups and flows of a run before it begins; all counts are zero.
 [[nodiscard]] RunResult describe(const ScenarioSpec& spec, const BuiltScenario& built);
 
+/// What names can stand for, of a plan whose fabric has not been built; without a network only its groups.
+[[nodiscard]] RunResult describe_names(const ScenarioSpec& spec, const ScenarioPlan& plan);
+
 /// Runs what was built to its end and completes `parts`, which is describe()'s, to the result. `sampling` adds to what
 /// the scenario's `outputs.series` ask for. Nothing that comes forward for kStuckAfter (or 100 retransmission timeouts)
 /// while flows are outstanding ends the run as Stuck; that is not looked for while `programs` run.

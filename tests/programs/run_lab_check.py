@@ -75,6 +75,71 @@ def four_labs_at_once_do_not_disturb_each_other():
     expect(len(set(outputs)) == 1, "the four labs printed different bytes")
 
 
+def the_lab_of_the_readme_can_be_copied_and_run():
+    readme = (pathlib.Path(__file__).resolve().parent.parent.parent / "README.md").read_text()
+    lab = re.search(r"```yaml\n(.*?name: my_lab\n.*?)```", readme, re.S).group(1)
+    command = re.search(r"simverbs exec --lab my_lab.yaml (\w+) '(.*?)' (\w+) '(.*?)'", readme).groups()
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "my_lab.yaml").write_text(lab)
+        checked = simverbs("check", "my_lab.yaml", cwd=folder)
+        expect(checked.returncode == 0, checked.stdout + checked.stderr)
+        run = simverbs("exec", "--lab", "my_lab.yaml", *command, cwd=folder)
+        expect(run.returncode == 0 and "65536" in run.stdout, run.stdout + run.stderr)
+
+
+def a_wrong_command_line_is_told_where_what_and_what_to_do():
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "file"
+        file.write_text("")
+        pcap = f"{file}/in/it"
+        told = {
+            ("exec",): "simverbs: exec: no program is given; expected pairs of HOST 'COMMAND', such as: simverbs exec h0 "
+                       "ib_send_bw h1 'ib_send_bw h0'",
+            ("exec", "h0"): "simverbs: exec: 'h0' has no command; expected pairs of HOST 'COMMAND', such as: ",
+            ("exec", "--seed", "abc", "h0", "true"):
+                "simverbs exec: --seed: 'abc' is not a whole number; expected a whole number from 0, such as --seed 7",
+            ("run", "--seed", "-1", "f"): "simverbs run: --seed: '-1' is not a whole number; expected a whole number from 0",
+            ("run", "--threads", "65", "f"):
+                "simverbs run: --threads: '65' is out of range; expected a whole number from 1 to 64, such as --threads 2",
+            ("run", "--jobs", "many", "f"): "simverbs run: --jobs: 'many' is not a whole number; expected ",
+            ("exec", "--clock", "wal", "h0", "true"):
+                "simverbs exec: --clock: there is no 'wal'; expected one of virtual, wall; did you mean 'wall'?",
+            ("up", "--sed", "1"): "simverbs up: there is no option '--sed'; did you mean '--seed'?",
+            ("run", "--out"): "simverbs run: --out: has no value; expected --out DIR",
+            ("run", "--out", "a", "--out", "b", "f"): "simverbs run: --out: is given more than once; expected one value",
+            ("run",): "simverbs: run: no file is given; expected scenario files, such as: simverbs run FILE.yaml",
+            ("check",): "simverbs: check: no file is given; expected scenario or lab files, such as: simverbs check ",
+            ("on",): "simverbs: on: no host is given; expected simverbs on HOST -- COMMAND, such as: ",
+            ("on", "h0"): "simverbs: on: no command is given; expected one behind '--', such as: simverbs on h0 -- ",
+            ("list", "two_hosts_roce", "more"): "simverbs list: nothing is done with 'more'; expected no more words",
+            ("exce", "h0", "true"): "simverbs: there is no command 'exce'; expected one of exec, up, on, down, run, list, check, "
+                                    "explain, explain-schema; did you mean 'exec'?",
+            (): "simverbs: no command is given; expected one of exec, up, ",
+            ("exec", "--set", "wqe_process", "h0", "true"):
+                "simverbs: --set 'wqe_process': sets nothing; expected NAME=VALUE, such as 'wqe_process=200 ns'",
+            ("exec", "--set", "wqe_proces=1", "h0", "true"):
+                "simverbs: --set wqe_proces=1: profiles have no parameter 'wqe_proces'; did you mean 'wqe_process'?\n",
+            ("exec", "--lab", "two_host_roce", "h0", "true"): "simverbs: there is no lab 'two_host_roce'; expected one of ",
+            ("up", "--name", "a/b"): "simverbs: --name: 'a/b' is not a name for a lab; expected a word without '/'",
+            ("up", "--name", "t", "--pcap", pcap): f"simverbs: --pcap {pcap}: the folder cannot be made: Not a directory; ",
+            ("exec", "h0", ""): "simverbs: the command is empty; expected a program and its arguments",
+            ("list", "nowhere.yaml"): "simverbs: nowhere.yaml: there is no such file",
+            ("exec", "--pcap", pcap, "h0", "true"):
+                f"simverbs: --pcap {pcap}: the folder cannot be made: Not a directory; choose a folder that you may write to",
+        }
+        for words, text in told.items():
+            run = simverbs(*words)
+            expect(run.returncode == 2, f"{words} ended with {run.returncode}:\n{run.stdout}{run.stderr}")
+            expect(run.stderr.startswith(text), f"{words} says:\n{run.stderr}\nexpected:\n{text}")
+            expect(run.stdout == "", f"{words} prints {run.stdout}")
+
+
+def a_command_s_help_tells_its_own_exit_codes():
+    for command, text in (("exec", "a program failed"), ("run", "every expectation is met"), ("check", "all files are right")):
+        told = simverbs(command, "--help").stdout
+        expect(text in told and told.count("exit codes:") == 1, told)
+
+
 def another_seed_gives_other_psns_and_the_same_verdict():
     runs = [simverbs("exec", "--seed", seed, "h0", "ibv_rc_pingpong -g 1", "h1", "ibv_rc_pingpong -g 1 h0")
             for seed in ("1", "1", "2")]
@@ -200,7 +265,8 @@ def a_killed_lab_that_was_up_makes_room_for_the_next():
         expect(not list(pathlib.Path(folder).iterdir()), f"left: {list(pathlib.Path(folder).rglob('*'))[:5]}")
 
 
-CHECKS = [four_labs_at_once_do_not_disturb_each_other, another_seed_gives_other_psns_and_the_same_verdict,
+CHECKS = [the_lab_of_the_readme_can_be_copied_and_run, a_wrong_command_line_is_told_where_what_and_what_to_do,
+          a_command_s_help_tells_its_own_exit_codes, four_labs_at_once_do_not_disturb_each_other, another_seed_gives_other_psns_and_the_same_verdict,
           a_loaded_core_changes_nothing, interrupt_ends_everything, killing_the_tool_kills_its_programs,
           a_killed_program_ends_the_lab_with_a_clear_word,
           a_program_killed_while_it_starts_ends_the_lab, a_statically_linked_program_is_one_clear_error,

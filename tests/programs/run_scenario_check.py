@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 import named_checks
 import run_program_case
@@ -120,6 +121,74 @@ def the_same_scenario_prints_the_same_bytes():
     told = [run.stdout.partition("results: ")[0] for run in runs]  # behind it: a folder of each run's own
     if told[0] != told[1]:
         raise AssertionError("".join(told))
+
+
+def a_program_s_text_is_the_same_twenty_times():
+    both = "for i in 1 2 3 4 5 6 7 8 9; do echo out $i; echo err $i >&2; sleep 0.01; done"
+    text = HEAD + f"  - {{name: both, host: h0, command: [sh, -c, '{both}']}}\n"
+    texts = set()
+    for _ in range(20):
+        with tempfile.TemporaryDirectory(prefix="svt-") as folder:
+            file = pathlib.Path(folder) / "s.yaml"
+            file.write_text(text)
+            expect(run_file(file, "--out", f"{folder}/out"), 0)
+            texts.add((pathlib.Path(folder) / "out/small/programs/both.txt").read_text())
+    lines = [f"{stream} {i}\n" for stream in ("out", "err") for i in range(1, 10)]
+    if texts != {"".join(lines)}:
+        raise AssertionError(f"{len(texts)} different texts, one of them:\n{min(texts)}")
+
+
+def a_killed_run_leaves_no_result():
+    server, environment = run_program_case.server_and_environment(OPTIONS.simverbs)
+    text = HEAD.replace("ideal", "cx7-400g") + ("  - {host: h0, command: ib_write_bw -D 100, ready: {listens: 18515}}\n"
+                                               "  - {host: h1, command: ib_write_bw -D 100 h0}\noutputs: {pcap: [h0]}\n")
+    with tempfile.TemporaryDirectory(prefix="svt-") as name:
+        folder = pathlib.Path(name)
+        (folder / "s.yaml").write_text(text)
+        result = folder / "out/small/result.json"
+        result.parent.mkdir(parents=True)
+        result.write_text("of an earlier run")
+        with subprocess.Popen([server, "run", str(folder / "s.yaml"), "--out", str(folder / "out")], env=environment,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+            deadline = time.monotonic() + 30
+            captures = list(folder.rglob("*.pcap"))
+            while run.poll() is None and time.monotonic() < deadline and not any(c.stat().st_size > 0 for c in captures):
+                time.sleep(0.05)
+                captures = list(folder.rglob("*.pcap"))
+            if run.poll() is not None or not captures:
+                raise AssertionError(f"it has ended ({run.poll()}) or captures nothing: {captures}")
+            run.kill()
+        if result.exists():
+            raise AssertionError("a killed run must leave no result.json")
+
+
+def a_folder_that_cannot_be_made_is_told_before_the_run():
+    text = HEAD + "  - {host: h0, command: sleep 100}\n"
+    with tempfile.TemporaryDirectory(prefix="svt-") as folder:
+        file = pathlib.Path(folder) / "s.yaml"
+        file.write_text(text)
+        for words in (("--out", f"{file}/out"), ("--out", f"{folder}/out", "--junit", f"{file}/in/x.xml")):
+            expect(run_file(file, *words), 2, "Not a directory")
+
+
+def check_and_run_find_the_same():
+    wrong = [HEAD.replace("nic: ideal", "nic: {profile: ideal, mtu: 12}") +
+             "  - {name: s, host: h0, command: []}\n  - {name: c, host: h3, command: no_such_program h0}\n"
+             "  - {name: d, host: h1, command: [true]}\nfaults:\n  - {kill: {switch: sw7, at: 1 us}}\n"
+             "  - {link: h1, drop: {match: {flow: 3}}}\noutputs: {pcap: [h1, sw0]}\n",
+             MIXED.replace("cx5-100g", "{profile: cx5-100g, parameters: {wqe_proces: 3 ns}}").replace("at: [tor0", "at: [tor9")
+             .replace("receiver: h1,", "receiver: h15,").replace("name: server, host: h0", "name: server, host: h77")]
+    for text, count in zip(wrong, (7, 4)):
+        with tempfile.TemporaryDirectory(prefix="svt-") as folder:
+            file = pathlib.Path(folder) / "s.yaml"
+            file.write_text(text)
+            server, environment = run_program_case.server_and_environment(OPTIONS.simverbs)
+            told = [subprocess.run([server, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+                                   env=environment) for words in (["check", file], ["run", file, "--out", f"{folder}/out"])]
+        expect(told[0], 2)
+        expect(told[1], 2)
+        if told[0].stderr != told[1].stderr or told[0].stderr.count("\n") != count:
+            raise AssertionError(f"expected {count} mistakes; check:\n{told[0].stderr}\nrun:\n{told[1].stderr}")
 
 
 def a_timeout_is_simulated_and_ends_the_program():
@@ -259,7 +328,8 @@ def check_refuses_what_no_run_can_tell():
                "expectations[1]: 'drops' is not measured by priority; ask for the whole port")
 
 
-CHECKS = [a_lost_packet_is_found_and_the_programs_end_right, a_dead_cable_ends_in_the_status_of_retries,
+CHECKS = [a_folder_that_cannot_be_made_is_told_before_the_run, check_and_run_find_the_same, a_program_s_text_is_the_same_twenty_times, a_killed_run_leaves_no_result,
+          a_lost_packet_is_found_and_the_programs_end_right, a_dead_cable_ends_in_the_status_of_retries,
           a_lossy_cable_costs_bandwidth_alone, a_wrong_expectation_fails_the_run, a_fault_that_never_fires_fails_the_run,
           a_fault_acts_on_no_more_packets_than_it_may, the_same_scenario_prints_the_same_bytes,
           a_timeout_is_simulated_and_ends_the_program, a_program_starts_when_the_one_before_is_ready,

@@ -36,8 +36,6 @@ struct Program {
 };
 
 std::vector<Program> plan_programs(const scenarios::LabSpec& spec, const std::vector<std::string>& words) {
-    if (words.empty() || words.size() % 2 != 0)
-        throw UserError("expected pairs of HOST 'COMMAND', e.g.: simverbs exec h0 ib_send_bw h1 'ib_send_bw h0'");
     std::vector<Program> programs;
     std::map<std::string, int> per_host;
     for (size_t i = 0; i < words.size(); i += 2) {
@@ -132,7 +130,9 @@ int Exec::run(server::Lab& lab) {
     const server::LabEnd end = arbiter.run();
     if (end == server::LabEnd::Stalled) {
         relay_.drain();
-        relay_.say("simverbs: stall: nothing can happen any more, and these still wait:\n" + arbiter.waiting_report());
+        std::string report = waiting_report(arbiter, *session_);
+        report.pop_back();  // say() ends the line
+        relay_.say("simverbs: stall: nothing can happen any more, and these still wait:\n" + report);
     }
     return judge(end);
 }
@@ -168,6 +168,11 @@ int Exec::judge(server::LabEnd end) {
 }  // namespace
 
 int run_exec(const ExecOptions& options) {
+    if (options.words.empty() || options.words.size() % 2 != 0)
+        throw UserError(fmt::format(
+            "exec: {}; expected pairs of HOST 'COMMAND', such as: simverbs exec h0 ib_send_bw h1 "
+            "'ib_send_bw h0'",
+            options.words.empty() ? "no program is given" : fmt::format("'{}' has no command", options.words.back())));
     const scenarios::LabSpec spec = load_lab(options.lab);
     Exec exec(plan_programs(spec, options.words));
     catch_stop_signals();

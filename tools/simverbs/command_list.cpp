@@ -5,17 +5,17 @@
 
 #include "models/hca/device_profile.hpp"
 #include "scenarios/build/known_profiles.hpp"
-#include "scenarios/expect/evaluate.hpp"
 #include "scenarios/lang/json_schema.hpp"
 #include "scenarios/lang/lab_library.hpp"
 #include "scenarios/lang/lab_loader.hpp"
 #include "scenarios/lang/scenario_loader.hpp"
 #include "scenarios/lang/schema.hpp"
 #include "scenarios/run/build_fabric.hpp"
-#include "scenarios/run/run_scenario.hpp"
+#include "tools/simverbs/checked_scenarios.hpp"
 #include "tools/simverbs/commands.hpp"
 #include "tools/simverbs/exit_code.hpp"
 #include "tools/simverbs/install_paths.hpp"
+#include "tools/simverbs/user_error.hpp"
 
 namespace simverbs::tools {
 
@@ -40,14 +40,6 @@ void list_lab(const std::string& lab) {
     }
 }
 
-/// Everything that a run is refused for, short of running it.
-void check_run(const scenarios::ScenarioSpec& spec, scenarios::DiagnosticSink& sink) {
-    scenarios::check_profiles(spec.lab, sink);
-    if (spec.workloads.empty() && spec.programs.empty()) return;
-    const auto built = scenarios::run::build_scenario(spec, sink);
-    if (built) scenarios::expect::check_names(spec.expectations, scenarios::run::describe(spec, *built), sink);
-}
-
 }  // namespace
 
 int run_list(const std::string& lab) {
@@ -55,8 +47,8 @@ int run_list(const std::string& lab) {
         list_lab(lab);
         return kSuccess;
     }
-    std::cout << "labs (simverbs list LAB shows its hosts):\n";
     const std::string folder = labs_folder();
+    std::cout << "labs (simverbs list LAB shows its hosts):\n";
     for (const std::string& name : scenarios::list_labs(folder)) {
         scenarios::DiagnosticSink sink;
         const auto spec = scenarios::load_lab_file(folder + "/" + name + ".yaml", scenarios::lab_options(), sink);
@@ -72,13 +64,12 @@ int run_list(const std::string& lab) {
 }
 
 int run_check(const std::vector<std::string>& files) {
+    if (files.empty())
+        throw UserError("check: no file is given; expected scenario or lab files, such as: simverbs check FILE.yaml");
     int code = kSuccess;
     for (const std::string& file : files) {
         scenarios::DiagnosticSink sink;
-        const auto runs = scenarios::load_scenario(file, scenarios::run::scenario_options(), sink);
-        for (size_t i = 0; runs && i < runs->size() && sink.empty(); ++i) {
-            check_run((*runs)[i], sink);
-        }
+        const auto runs = load_checked(file, scenarios::run::scenario_options(), sink);
         if (!sink.empty()) {
             std::cerr << sink.to_string();
             code = kUsage;

@@ -19,6 +19,7 @@
 #include "scenarios/output/summary_text.hpp"
 #include "scenarios/report/report.hpp"
 #include "scenarios/run/run_scenario.hpp"
+#include "tools/simverbs/checked_scenarios.hpp"
 #include "tools/simverbs/commands.hpp"
 #include "tools/simverbs/exit_code.hpp"
 #include "tools/simverbs/program_runs.hpp"
@@ -170,6 +171,7 @@ void execute_checked(Job& job) {
         job.problems = sink.to_string();
         return;
     }
+    if (std::string error = scenarios::output::begin_run_folder(job.folder); !error.empty()) throw UserError(error);
     const scenarios::run::Sampling sampling = sampling_of(spec, described, job.folder);
     described.wall_setup_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     scenarios::run::Driver driver;
@@ -271,6 +273,8 @@ int verdict_code(const std::vector<Job>& jobs) {
 }  // namespace
 
 int run_scenarios(const RunOptions& options) {
+    if (options.files.empty())
+        throw UserError("run: no file is given; expected scenario files, such as: simverbs run FILE.yaml --out DIR");
     catch_stop_signals();
     scenarios::ScenarioOptions language = scenarios::run::scenario_options();
     language.settings = options.settings;
@@ -279,12 +283,20 @@ int run_scenarios(const RunOptions& options) {
     bool right = true;
     for (const std::string& file : options.files) {
         scenarios::DiagnosticSink sink;
-        auto loaded = scenarios::load_scenario(file, language, sink);
+        auto loaded = load_checked(file, language, sink);
         if (!loaded) std::cerr << sink.to_string();
         right = right && loaded.has_value();
         specs.push_back(loaded ? std::move(*loaded) : std::vector<ScenarioSpec>{});
     }
     if (!right) return kUsage;
+    if (const fs::path folder = fs::path(options.junit).parent_path(); !folder.empty()) {
+        std::error_code problem;
+        fs::create_directories(folder, problem);
+        if (problem)
+            throw UserError(
+                fmt::format("--junit {}: the folder cannot be made: {}; choose a place that you may write to",
+                            options.junit, problem.message()));
+    }
     const fs::path out = options.out.empty() ? fs::path(kDefaultOut) : fs::path(options.out);
     std::vector<Job> jobs;
     int threads = 1;

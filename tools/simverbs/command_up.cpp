@@ -61,6 +61,9 @@ int serve(const scenarios::LabSpec& spec, const UpOptions& options, int ready_fd
     return kSuccess;
 }
 
+/// Before the text of a UserError on its way through the pipe.
+constexpr char kUserErrorMark = '\1';
+
 /// The daemon's side of the fork. Its stderr stays until the lab is ready, so that errors reach the user.
 [[noreturn]] void become_daemon(const scenarios::LabSpec& spec, const UpOptions& options, int ready_fd) {
     int code = kServerError;
@@ -71,6 +74,9 @@ int serve(const scenarios::LabSpec& spec, const UpOptions& options, int ready_fd
         ::dup2(null_fd, STDOUT_FILENO);
         if (!options.lab.explain) ::dup2(null_fd, STDERR_FILENO);
         code = serve(spec, options, ready_fd);
+    } catch (const UserError& error) {
+        const std::string text = kUserErrorMark + std::string(error.what());
+        (void)!::write(ready_fd, text.data(), text.size());
     } catch (const std::exception& error) {
         (void)!::write(ready_fd, error.what(), std::strlen(error.what()));
     }
@@ -80,6 +86,7 @@ int serve(const scenarios::LabSpec& spec, const UpOptions& options, int ready_fd
 }  // namespace
 
 int run_up(const UpOptions& options) {
+    (void)up_state_file(options.name);  // refuses what is no name
     const scenarios::LabSpec spec = load_lab(options.lab);
     if (is_up(options.name))
         throw UserError(fmt::format("a lab '{}' is up already; simverbs down ends it", options.name));
@@ -100,6 +107,7 @@ int run_up(const UpOptions& options) {
         return kSuccess;
     }
     ::waitpid(pid, nullptr, 0);
+    if (n > 1 && buffer[0] == kUserErrorMark) throw UserError(std::string(buffer + 1, static_cast<size_t>(n) - 1));
     throw std::runtime_error(n > 0 ? std::string(buffer, static_cast<size_t>(n)) : "the lab did not come up");
 }
 
@@ -120,13 +128,18 @@ int run_down(const std::string& name) {
 int run_on(const std::string& name, const std::string& host, const std::vector<std::string>& words) {
     std::vector<std::string> command = words;
     if (!command.empty() && command.front() == "--") command.erase(command.begin());
+    if (host.empty())
+        throw UserError(
+            "on: no host is given; expected simverbs on HOST -- COMMAND, such as: simverbs on h0 -- ib_send_bw");
+    if (command.empty())
+        throw UserError(fmt::format(
+            "on: no command is given; expected one behind '--', such as: simverbs on {} -- ib_send_bw", host));
     const UpState state = read_up_state(name);
     if (std::find(state.hosts.begin(), state.hosts.end(), host) == state.hosts.end()) {
         const std::vector<std::string_view> known(state.hosts.begin(), state.hosts.end());
         throw UserError(
             fmt::format("the lab '{}' has no host '{}' {}", name, host, scenarios::did_you_mean(host, known)));
     }
-    if (command.empty()) throw UserError("expected a command: simverbs on HOST -- COMMAND");
     const ProgramCommand program = parse_program(command);
     const int error = become(program, {state.socket, host, preload_library()});
     throw UserError(fmt::format("{}: {}", program.file, std::strerror(error)));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "models/fabric/fabric.hpp"
 #include "scenarios/build/known_profiles.hpp"
@@ -15,6 +16,7 @@
 #include "sim/node.hpp"
 #include "tools/simverbs/install_paths.hpp"
 #include "tools/simverbs/user_error.hpp"
+#include "verbs_shim/server/arbiter.hpp"
 
 namespace simverbs::tools {
 
@@ -25,7 +27,7 @@ namespace {
 [[noreturn]] void report(const scenarios::DiagnosticSink& sink, const char* what) {
     std::string text = sink.to_string();
     while (!text.empty() && text.back() == '\n') text.pop_back();
-    throw UserError(std::string(what) + "\n" + text);
+    throw UserError(sink.count() == 1 ? text : std::string(what) + "\n" + text);
 }
 
 /// --set NAME=VALUE goes to every NIC, over what the lab's file says.
@@ -33,12 +35,14 @@ void set_parameters(const std::vector<std::string>& parameters, scenarios::LabSp
     for (const std::string& parameter : parameters) {
         const size_t equals = parameter.find('=');
         if (equals == std::string::npos || equals == 0)
-            throw UserError(fmt::format("--set {}: expected NAME=VALUE, e.g. 'wqe_process=200 ns'", parameter));
+            throw UserError(fmt::format("--set {}: sets nothing; expected NAME=VALUE, such as 'wqe_process=200 ns'",
+                                        scenarios::in_quotes(parameter)));
         const std::string name = parameter.substr(0, equals);
+        const scenarios::SourcePosition place{std::make_shared<const std::string>("--set " + parameter), 0, 0};
         for (scenarios::HostSpec& host : spec.hosts) {
             for (scenarios::NicSpec& nic : host.nics)
                 nic.parameters.insert_or_assign(
-                    name, scenarios::ParameterOverride{parameter.substr(equals + 1), "--set " + name, {}, {}});
+                    name, scenarios::ParameterOverride{parameter.substr(equals + 1), "", place, place});
         }
     }
 }
@@ -119,15 +123,21 @@ struct LabSession::Parts {
     std::unique_ptr<fabric::Fabric> fabric;  ///< of a lab's file
     fabric::Adapters* adapters = nullptr;    ///< of whichever fabric
     bool captures = false;
+    std::vector<std::string> link_names;
+    std::vector<const link::Link*> links;
 
     void capture(const std::string& folder, const std::string& host, const std::string& device, size_t adapter,
                  int port) {
         std::error_code error;
         fs::create_directories(folder, error);
+        if (error)
+            throw UserError(
+                fmt::format("--pcap {}: the folder cannot be made: {}; choose a folder that you may write to", folder,
+                            error.message()));
         captures = true;
         const std::string file = fmt::format("{}/{}-{}-{}.pcap", folder, host, device, port);
         const std::string problem = adapters->capture(adapter, static_cast<uint8_t>(port), file);
-        if (!problem.empty()) throw UserError(fmt::format("--pcap: {}: {}", file, problem));
+        if (!problem.empty()) throw UserError(fmt::format("--pcap {}: {}", folder, problem));
     }
     /// The models are there: the lab can begin. `numbers`: of each host's adapters.
     void attach(sim::Engine& engine, const std::vector<std::vector<size_t>>& numbers) {
@@ -171,6 +181,11 @@ LabSession::LabSession(const scenarios::LabSpec& spec, const LabRequest& request
     engine.seed = spec.seed;
     parts_->fabric = std::make_unique<fabric::Fabric>(b.fabric, engine, &lab.memory());
     parts_->adapters = &parts_->fabric->adapters();
+    for (size_t i = 0; i < spec.links.size(); ++i) {
+        const scenarios::LinkSpec& link = spec.links[i];
+        parts_->link_names.push_back(scenarios::to_string(spec, link.a) + " - " + scenarios::to_string(spec, link.b));
+        parts_->links.push_back(&parts_->fabric->fabric_link(i));
+    }
     for (size_t h = 0; h < spec.hosts.size() && !request.pcap_folder.empty(); ++h)
         for (size_t n = 0; n < spec.hosts[h].nics.size(); ++n)
             for (int port = 1; port <= spec.hosts[h].nics[n].ports; ++port)
@@ -198,6 +213,12 @@ LabSession::LabSession(const scenarios::ScenarioSpec& spec, scenarios::run::Buil
     scenarios::run::make_fabric(built,
                                 {&lab.memory(), [&lab](uint32_t host, uint32_t nic) { return &lab.sink(host, nic); }});
     parts_->adapters = &built.fabric->adapters();
+    const auto& links = built.topology.topology.links;
+    for (size_t i = 0; i < links.size(); ++i) {
+        parts_->link_names.push_back(built.topology.port_name(links[i].a) + " - " +
+                                     built.topology.port_name(links[i].b));
+        parts_->links.push_back(&built.fabric->fabric_link(i));
+    }
     for (const scenarios::run::CapturedAdapterPort& port : built.captures)
         parts_->capture(request.pcap_folder, port.host, port.device, port.adapter, port.port);
     parts_->attach(built.fabric->engine(), numbers);
@@ -215,6 +236,29 @@ void LabSession::set_alarm(sim::SimTime at) {
 
 std::optional<sim::SimTime> LabSession::take_alarm() {
     return parts_->alarm->take();
+}
+
+std::vector<std::string> LabSession::losses() const {
+    std::vector<std::string> out;
+    for (size_t i = 0; i < parts_->links.size(); ++i) {
+        // A fault of both ways is told once.
+        std::map<std::string, uint64_t> lost;
+        for (const link::FaultReport& fault : parts_->links[i]->fault_reports()) {
+            const bool loses = fault.kind == link::FaultKind::Drop || fault.kind == link::FaultKind::Corrupt ||
+                               fault.kind == link::FaultKind::Down;
+            if (loses && fault.fired > 0) lost[fault.path] += fault.fired;
+        }
+        for (const auto& [fault, count] : lost)
+            out.push_back(fmt::format("{} packet{} on {} (fault '{}')", count, count == 1 ? "" : "s",
+                                      parts_->link_names[i], fault));
+    }
+    return out;
+}
+
+std::string waiting_report(const server::Arbiter& arbiter, const LabSession& session) {
+    std::string out = arbiter.waiting_report();
+    for (const std::string& loss : session.losses()) out += "  lost: " + loss + "\n";
+    return out;
 }
 
 void LabSession::flush_captures() {

@@ -14,6 +14,10 @@
 #include "sim/sim_time.hpp"
 #include "verbs_shim/server/lab.hpp"
 
+namespace simverbs::server {
+class Arbiter;
+}
+
 namespace simverbs::tools {
 
 /// What the command line says about the lab.
@@ -46,6 +50,8 @@ class LabSession {
     LabSession& operator=(const LabSession&) = delete;
 
     [[nodiscard]] server::Lab& lab() noexcept;
+    /// What faults have taken from the links so far, one line each: "2 packets on h0.mlx5_0/1 - sw0/1 (…)".
+    [[nodiscard]] std::vector<std::string> losses() const;
     /// Writes what was captured so far; call it now and then, or it stays in memory.
     void flush_captures();
     /// Captures are complete on disk after this.
@@ -61,5 +67,8 @@ class LabSession {
     struct Parts;
     std::unique_ptr<Parts> parts_;
 };
+
+/// Who waits for what, and what was lost on the way.
+[[nodiscard]] std::string waiting_report(const server::Arbiter& arbiter, const LabSession& session);
 
 }  // namespace simverbs::tools

@@ -38,7 +38,7 @@ OutputCapture::WriteEnds OutputCapture::add_program(const std::string& prefix) {
             throw std::runtime_error("cannot watch a program's output");
         streams_.push_back(std::move(stream));
     }
-    texts_.push_back({prefix, {}, {}, 0});
+    texts_.push_back({prefix, {}});
     return ends;
 }
 
@@ -85,8 +85,8 @@ void OutputCapture::take_line(const Stream& stream, std::string_view line) {
         const std::string_view seen = line.substr(0, kMatchedBytes);
         w.has_matched = std::regex_search(seen.begin(), seen.end(), w.pattern);
     }
-    Text& text = texts_[stream.program];
-    if (echo_) write_all(stream.to, fmt::format("{}{}\n", text.prefix, line));
+    if (echo_) write_all(stream.to, fmt::format("{}{}\n", texts_[stream.program].prefix, line));
+    Text& text = texts_[stream.program].of_streams[stream.to == STDOUT_FILENO ? 0 : 1];
     std::string& kept = text.head.size() < kKeptBytes ? text.head : text.tail;
     kept.append(line);
     kept.push_back('\n');
@@ -105,7 +105,11 @@ void OutputCapture::finish() {
 }
 
 std::string OutputCapture::text(size_t program) const {
-    const Text& t = texts_[program];
+    const auto& [out, err] = texts_[program].of_streams;
+    return kept_of(out) + kept_of(err);
+}
+
+std::string OutputCapture::kept_of(const Text& t) {
     const size_t surplus = t.tail.size() > kKeptBytes ? t.tail.size() - kKeptBytes : 0;
     const uint64_t left_out = t.left_out + surplus;
     if (left_out == 0) return t.head + t.tail;

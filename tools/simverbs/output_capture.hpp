@@ -1,6 +1,7 @@
 // What programs print, kept instead of passed on: enough of it to read, all of it looked through.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,11 +13,12 @@
 
 namespace simverbs::tools {
 
-/// Reads programs' pipes when told to. stdout and stderr of a program are one text, in the order in which their lines
-/// came.
+/// Reads programs' pipes when told to. A program's text is what it wrote to stdout, then what it wrote to stderr: how
+/// the lines of the two lay between each other depends on when the pipes are read, which is no matter of simulated
+/// time.
 class OutputCapture {
   public:
-    /// So much of a program's text is kept from its beginning, and as much from its end.
+    /// So much of each stream of a program is kept from its beginning, and as much from its end.
     static constexpr size_t kKeptBytes = 64 * 1024;
     /// Patterns see no more of a line: std::regex recurses once a character.
     static constexpr size_t kMatchedBytes = 4096;
@@ -54,17 +56,21 @@ class OutputCapture {
         bool has_matched = false;
     };
     struct Text {
-        std::string prefix;
         std::string head, tail;
         uint64_t left_out = 0;
     };
+    struct Texts {
+        std::string prefix;
+        std::array<Text, 2> of_streams;  ///< stdout, stderr
+    };
+    [[nodiscard]] static std::string kept_of(const Text& text);
     bool drain_stream(Stream& stream);
     void take_lines(Stream& stream);
     void take_line(const Stream& stream, std::string_view line);
 
     bool echo_;
     std::vector<std::unique_ptr<Stream>> streams_;
-    std::vector<Text> texts_;
+    std::vector<Texts> texts_;
     std::vector<Watch> watches_;
     server::UniqueFd any_ready_;  ///< epoll over all read ends: says at little cost that there is nothing
 };

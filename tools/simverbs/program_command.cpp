@@ -56,10 +56,11 @@ std::string find_in_path(const std::string& name) {
 }
 
 std::string resolve(const std::string& name) {
-    if (name.empty()) throw UserError("an empty command cannot be run");
+    if (name.empty()) throw UserError("the command is empty; expected a program and its arguments");
     if (name.find('/') == std::string::npos) {
         const std::string found = find_in_path(name);
-        if (found.empty()) throw UserError(fmt::format("{}: no such program in PATH", name));
+        if (found.empty())
+            throw UserError(fmt::format("{}: no such program in PATH; install it, or give its path", name));
         return fs::absolute(found).string();
     }
     struct stat st {};

@@ -94,7 +94,7 @@ void ProgramRunner::move_lab() {
             break;
         case server::LabEnd::Stalled:
             is_stalled_ = true;
-            stall_report_ += arbiter.waiting_report();
+            stall_report_ += tools::waiting_report(arbiter, *session_);
             break;
     }
     arbiter_ = nullptr;
@@ -307,7 +307,7 @@ void ProgramRunner::set_next_alarm(SimTime now) {
 }
 
 std::string ProgramRunner::waiting_report() const {
-    return arbiter_ != nullptr ? arbiter_->waiting_report() : std::string();
+    return arbiter_ != nullptr ? tools::waiting_report(*arbiter_, *session_) : std::string();
 }
 
 void ProgramRunner::on_explain(uint32_t host, uint32_t program, std::string_view text) {

@@ -7,12 +7,11 @@
 #include <string_view>
 #include <utility>
 
+#include "tools/simverbs/checked_scenarios.hpp"
 #include "tools/simverbs/children.hpp"
 #include "tools/simverbs/lab_session.hpp"
-#include "tools/simverbs/program_command.hpp"
 #include "tools/simverbs/program_runner.hpp"
 #include "tools/simverbs/signals.hpp"
-#include "tools/simverbs/user_error.hpp"
 
 namespace simverbs::tools {
 
@@ -22,19 +21,6 @@ using scenarios::ScenarioSpec;
 namespace {
 
 constexpr size_t kShownLines = 10;  ///< of the output of a program that failed
-
-std::vector<ProgramCommand> parse_commands(const ScenarioSpec& spec, DiagnosticSink& sink) {
-    std::vector<ProgramCommand> commands;
-    for (const scenarios::ProgramSpec& program : spec.programs) {
-        try {
-            commands.push_back(program.arguments.empty() ? parse_program(std::string_view(program.command_line))
-                                                         : parse_program(program.arguments));
-        } catch (const UserError& error) {
-            sink.add(program.position, program.path + ".command", error.what());
-        }
-    }
-    return commands;
-}
 
 std::string time_text(sim::SimTime t) {
     return fmt::format("{:.3f} us", static_cast<double>(t.in_ps()) * 1e-6);

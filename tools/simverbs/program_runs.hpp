@@ -33,7 +33,7 @@ struct ProgramOutcome {
     /// Its exit code, 128 + n if signal n ended it; nullopt if it was never started.
     std::optional<int> exit_code;
     int signal = 0;      ///< that ended it; 0: none
-    std::string output;  ///< stdout and stderr, the middle left out where there is too much of it
+    std::string output;  ///< stdout, then stderr; the middle left out where there is too much of it
     bool has_expected_exit = false;
     bool has_expected_output = false;
     std::string problem;  ///< one sentence; empty if everything is as expected

@@ -32,7 +32,8 @@ bool listens(const std::string& socket_path) {
 
 std::string up_state_file(const std::string& name) {
     if (name.empty() || name.find('/') != std::string::npos || name.front() == '.')
-        throw UserError(fmt::format("'{}' is not a name for a lab", name));
+        throw UserError(
+            fmt::format("--name: '{}' is not a name for a lab; expected a word without '/', such as lab2", name));
     return server::LabBlock::base_folder() + "/" + name + ".up";
 }
 

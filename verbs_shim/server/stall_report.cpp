@@ -1,6 +1,8 @@
 // Who waits for what when nothing can happen any more.
 #include <fmt/format.h>
 
+#include <sstream>
+
 #include "verbs_shim/server/arbiter.hpp"
 
 namespace simverbs::server {
@@ -37,12 +39,16 @@ std::string Arbiter::waiting_report() const {
     }
     for (const Host& host : lab_->hosts()) {
         for (const Nic& nic : host.nics) {
-            for (const std::string& line : nic.hca->outstanding_work())
-                out += fmt::format("  {}/{}: {}\n", host.name, nic.config.device, line);
+            for (const std::string& line : nic.hca->outstanding_work()) out += "  " + line + "\n";
+            for (const std::string& line : nic.hca->waiting_receives()) out += "  " + line + "\n";
         }
     }
-    const std::string models = lab_->engine().stuck_dump();
-    if (!models.empty()) out += "  in the models:\n" + models;
+    // Its first line tells the time, which the programs' lines have told, and others what has just been said.
+    std::istringstream models(lab_->engine().stuck_dump());
+    std::string line;
+    std::getline(models, line);
+    while (std::getline(models, line))
+        if (out.find(line) == std::string::npos) out += "  " + line + "\n";
     return out;
 }
 

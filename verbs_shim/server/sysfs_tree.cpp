@@ -19,9 +19,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Entries of a GID or P_Key table that get a file even if they are empty; the real tables' other hundreds do not.
-constexpr size_t kTableFiles = 16;
-
 void put(const fs::path& file, std::string_view line) {
     errno = 0;
     std::ofstream out(file);
@@ -87,7 +84,7 @@ void make_port(const fs::path& dir, const hca::Hca& hca, uint8_t number) {
     put(dir / "sm_sl", fmt::format("{}", attr.sm_sl));
     put(dir / "link_layer", ethernet ? "Ethernet" : "InfiniBand");
     put(dir / "cap_mask", fmt::format("0x{:08x}", attr.port_cap_flags));
-    for (size_t i = 0; i < std::max(port.gids.size(), kTableFiles); ++i) {
+    for (size_t i = 0; i < std::max(port.gids.size(), static_cast<size_t>(attr.gid_tbl_len)); ++i) {
         const std::string index = std::to_string(i);
         const bool used = i < port.gids.size();
         put(dir / "gids" / index, gid_text(used ? port.gids[i].gid : hca::Gid{}));
@@ -95,7 +92,7 @@ void make_port(const fs::path& dir, const hca::Hca& hca, uint8_t number) {
         put(dir / "gid_attrs/types" / index, port.gids[i].type == hca::GidType::RoceV2 ? "RoCE v2" : "IB/RoCE v1");
         if (!port.gids[i].netdev.empty()) put(dir / "gid_attrs/ndevs" / index, port.gids[i].netdev);
     }
-    for (size_t i = 0; i < std::max(port.pkeys.size(), kTableFiles); ++i)
+    for (size_t i = 0; i < std::max(port.pkeys.size(), static_cast<size_t>(attr.pkey_tbl_len)); ++i)
         put(dir / "pkeys" / std::to_string(i), fmt::format("0x{:04x}", i < port.pkeys.size() ? port.pkeys[i] : 0));
     for (const hca::NamedCounter& counter : hca.port_counters(number)) put(dir / "counters" / counter.name, "0");
     for (const hca::NamedCounter& counter : hca.hw_counters(number)) put(dir / "hw_counters" / counter.name, "0");

@@ -28,8 +28,24 @@ TEST(OutputCapture, PatternsLookAtWholeLinesOfTheirProgramAlone) {
     capture.drain();
     EXPECT_TRUE(capture.has_matched(ready));
     EXPECT_FALSE(capture.has_matched(other));
-    EXPECT_EQ(capture.text(0), "not ready\na word on stderr\nready\n");
+    EXPECT_EQ(capture.text(0), "not ready\nready\na word on stderr\n");
     EXPECT_EQ(capture.text(1), "");
+}
+
+TEST(OutputCapture, TheTextDoesNotDependOnWhenThePipesAreRead) {
+    std::vector<std::string> texts;
+    for (int reads = 1; reads <= 4; ++reads) {
+        OutputCapture capture(false);
+        const auto ends = capture.add_program("");
+        for (int i = 0; i < 12; ++i) {
+            write_all((i % 3 == 0 ? ends.err : ends.out).get(), "line " + std::to_string(i) + "\n");
+            if (i % reads == 0) capture.drain();
+        }
+        capture.drain();
+        texts.push_back(capture.text(0));
+    }
+    EXPECT_EQ(texts, std::vector<std::string>(4, texts.front()));
+    EXPECT_TRUE(texts.front().ends_with("line 11\nline 0\nline 3\nline 6\nline 9\n")) << texts.front();
 }
 
 TEST(OutputCapture, ALineWithoutAnEndCountsAtTheEnd) {

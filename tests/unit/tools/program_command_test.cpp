@@ -59,10 +59,11 @@ std::string message_of(std::string_view text) {
 }
 
 TEST(ProgramCommand, WhatCannotBeRunIsSaidInOneSentence) {
-    EXPECT_EQ(message_of("no_such_program_here -x"), "no_such_program_here: no such program in PATH");
+    EXPECT_EQ(message_of("no_such_program_here -x"),
+              "no_such_program_here: no such program in PATH; install it, or give its path");
     EXPECT_EQ(message_of("/no/such/file"), "/no/such/file: No such file or directory");
     EXPECT_EQ(message_of("/tmp"), "/tmp: is a folder, not a program");
-    EXPECT_EQ(message_of(""), "an empty command cannot be run");
+    EXPECT_EQ(message_of(""), "the command is empty; expected a program and its arguments");
 }
 
 TEST(ProgramCommand, ATextFileWithoutTheRightToExecuteIsRefused) {

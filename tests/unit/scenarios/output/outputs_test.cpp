@@ -54,9 +54,25 @@ TEST_F(RunFolder, AFileInTheWayOfTheFolderIsExplained) {
     const WrittenFiles written = write_run_folder(folder_ / "x", testing::sample_result(), {}, {});
     EXPECT_TRUE(written.files.empty());
     ASSERT_EQ(written.errors.size(), 4U);
-    EXPECT_EQ(written.errors[0], (folder_ / "x/result.json").string() +
-                                     ": cannot be written: Not a directory; a file is in the way of the folder: "
-                                     "choose another name");
+    EXPECT_EQ(written.errors.back(), (folder_ / "x/result.json").string() +
+                                         ": cannot be written: Not a directory; a file is in the way of the folder: "
+                                         "choose another name");
+}
+
+TEST_F(RunFolder, TheResultIsWrittenLastAndTakenAwayWhenAnotherRunBegins) {
+    const WrittenFiles written = write_run_folder(folder_ / "a", testing::sample_result(), {}, {});
+    ASSERT_FALSE(written.files.empty());
+    EXPECT_EQ(written.files.back(), folder_ / "a/result.json");
+    EXPECT_EQ(begin_run_folder(folder_ / "a"), "");
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "a/result.json"));
+    EXPECT_TRUE(std::filesystem::exists(folder_ / "a/flows.csv"));
+    EXPECT_EQ(begin_run_folder(folder_ / "a"), "");
+    EXPECT_EQ(begin_run_folder(folder_ / "new"), "");
+    EXPECT_TRUE(std::filesystem::is_directory(folder_ / "new"));
+    ASSERT_EQ(write_file(folder_ / "x", "1"), "");
+    EXPECT_EQ(begin_run_folder(folder_ / "x/y"),
+              (folder_ / "x/y").string() +
+                  ": cannot be written: Not a directory; a file is in the way of the folder: choose another name");
 }
 
 TEST_F(RunFolder, AWriteThatFailsLeavesTheOldFile) {

@@ -31,7 +31,7 @@ Placed place(const std::string& faults, const std::string& head = kTwoHosts) {
     auto topology = build_topology(out.runs.front(), sink);
     if (topology) {
         out.topology = std::move(*topology);
-        out.built = build_faults(out.runs.front(), out.topology, flow::FlowPlan(), sink);
+        out.built = build_faults(out.runs.front(), out.topology, BuiltWorkloads(), sink);
     }
     out.problems = sink.to_string();
     return out;
@@ -128,10 +128,11 @@ TEST(AddressedFaults, WhatALabCannotDoIsSaidAllAtOnce) {
     const Placed p = place(
         "  - {link: h0, drop: {match: {flow: 3}}}\n"
         "  - {link: h0 - h1, down: {from: 1 us}}\n");
-    EXPECT_NE(p.problems.find("faults[0]: programs have queue pairs, not flows; expected 'qpn' instead of 'flow'"),
+    EXPECT_NE(p.problems.find(
+                  "faults[0].drop.match.flow: programs have queue pairs, not flows; expected 'qpn' instead of 'flow'"),
               std::string::npos)
         << p.problems;
-    EXPECT_NE(p.problems.find("faults[1]: there is no link at 'h0' to 'h1'"), std::string::npos);
+    EXPECT_NE(p.problems.find("faults[1].link: there is no link at 'h0' to 'h1'"), std::string::npos);
 }
 
 TEST(AddressedFaults, AnAdapterOfProgramsCannotStormWhichIsToldWhereTheFaultStands) {

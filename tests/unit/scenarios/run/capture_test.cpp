@@ -113,7 +113,7 @@ TEST_F(Captures, PlacesThatDoNotExistAreNamed) {
     EXPECT_EQ(
         sink.to_string(),
         "s.yaml:4:17: outputs.pcap: there is no host, switch or port 'leaf7/1'; expected one of the fabric's, such "
-        "as 'h0'; did you mean 'leaf1'?\n");
+        "as 'h0'; did you mean 'leaf0'?\n");
 }
 
 }  // namespace

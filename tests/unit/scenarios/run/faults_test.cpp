@@ -75,7 +75,8 @@ TEST(ScenarioFaults, QpnsCountFrom256AtEachHost) {
     EXPECT_EQ(hit(run_text(with_fault(drop(256)))), "0");
     EXPECT_EQ(hit(run_text(with_fault(drop(257)))), "1");
     EXPECT_EQ(run_text(with_fault(drop(1))).problems,
-              "s.yaml:15:5: faults[0]: no flow has the QPN 1; expected 256 for a host's first QP, and so on\n");
+              "s.yaml:15:67: faults[0].drop.match.qpn: no flow has the QPN 1; expected 256 for a host's first QP, and "
+              "so on\n");
 }
 
 TEST(ScenarioFaults, AMatchByFlowHitsItsAcknowledgementsToo) {

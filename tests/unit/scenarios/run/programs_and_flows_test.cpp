@@ -471,10 +471,10 @@ TEST(FlowsBesidePrograms, AtAHostOfProgramsAreRefusedOnceForEachHost) {
         build("hosts: 4\nnic: ideal\n" + programs_on({"h0"}) +
               "workloads:\n"
               "  - {name: w, kind: flows, flows: [{src: h0, dst: h1, bytes: 1 B}, {src: h2, dst: h0, bytes: 1 B}]}\n");
-    EXPECT_EQ(
-        b.problems,
-        "s.yaml:7:5: workloads[0]: 'h0' runs programs and cannot have flows too; expected another host for the flows, "
-        "or for the programs; where a workload says 'all', hosts of programs are left out\n");
+    EXPECT_EQ(b.problems,
+              "s.yaml:7:42: workloads[0].flows[0].src: 'h0' runs programs and cannot have flows too; expected another "
+              "host for the flows, "
+              "or for the programs; where a workload says 'all', hosts of programs are left out\n");
 }
 
 TEST(CapturesBesidePrograms, APortThatIsNotThereIsAnErrorWhateverElseIsWrong) {
