@@ -102,7 +102,7 @@ void Engine::bind(const Edge& edge) {
 
 size_t Engine::memory() const noexcept {
     size_t sum = 0;
-    for (const auto& p : partitions_) sum += p->activity.chunks().memory();
+    for (const auto& p : partitions_) sum += p->activity.chunks().memory() + p->activity.max_ring_memory();
     return sum;
 }
 
