@@ -109,6 +109,8 @@ class Engine {
     void unregister_channel(ChannelBase& channel);
     /// The most bytes that the nodes' FIFOs (ChunkPool) and the channels' rings have needed.
     [[nodiscard]] size_t memory() const noexcept;
+    /// The FIFOs' part of it.
+    [[nodiscard]] size_t fifo_memory() const noexcept;
     /// For Channel: it staged items for a consumer in another thread; drained after this window.
     void note_staged(ChannelBase& channel, NodeId producer, NodeId consumer);
 

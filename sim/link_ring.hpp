@@ -15,12 +15,14 @@
 namespace simverbs::sim {
 
 /// Single-producer, single-consumer FIFO. T is trivially copyable and default-constructs with time SimTime::max(),
-/// which marks an empty slot. Starts with 8 slots when the first item comes, and doubles on demand. Producer and
+/// which marks an empty slot. Starts with 4 slots when the first item comes, and doubles on demand. Producer and
 /// consumer never run at the same time (the engine's windows see to that).
 template <class T, SimTime T::*Time = &T::arrival>
 class LinkRing {
   public:
-    static constexpr uint32_t kFirstSlots = 8;
+    static constexpr uint32_t kFirstSlots = 4;
+    /// What a ring once has it keeps.
+    static constexpr uint32_t kKeptSlots = 8;
 
     LinkRing() noexcept : slots_(unused()), mask_(0), tail_(1) {}
     LinkRing(LinkRing&& o) noexcept
@@ -84,8 +86,8 @@ class LinkRing {
     }
     /// Slots that it has after it has grown once more.
     [[nodiscard]] uint32_t next_capacity() const noexcept { return mask_ == 0 ? kFirstSlots : 2 * capacity(); }
-    /// Has it grown beyond its first size?
-    [[nodiscard]] bool has_grown() const noexcept { return mask_ >= kFirstSlots; }
+    /// Has it grown so far that it pays to take memory back?
+    [[nodiscard]] bool has_grown() const noexcept { return mask_ >= kKeptSlots; }
     /// Doubles the room.
     [[gnu::cold, gnu::noinline]] void grow() { resize(next_capacity()); }
     /// Moves to other memory, of so many slots: a power of two, at least kFirstSlots, and no less than there are items.
@@ -125,6 +127,11 @@ class ChannelBase {
   private:
     friend class Engine;
     uint32_t edge_ = 0;  ///< its place among the engine's edges
+
+  protected:
+    NodeId producer_ = 0;
+
+  private:
     /// `consumer`: where to wake the consumer; the producer may do so itself if it runs in the same thread.
     virtual void bind(Activity& consumer, bool same_thread) = 0;
     virtual void drain(Activity& activity) = 0;
@@ -183,7 +190,9 @@ class alignas(64) Channel final {
     void prefetch_tail() const noexcept { ring_.prefetch_tail(); }
 
     /// Bytes that the channel takes, itself and its ring (Activity::max_ring_memory) excepted.
-    [[nodiscard]] size_t memory() const noexcept { return sizeof(Cold) + cold_->staged.capacity() * sizeof(T); }
+    [[nodiscard]] size_t memory() const noexcept {
+        return sizeof(Cold) + (cold_->staged ? sizeof(*cold_->staged) + cold_->staged->capacity() * sizeof(T) : 0);
+    }
     /// By which of its lanes the consumer learns of what comes (Activity::take_lanes); 0 at first.
     void set_lane(uint32_t lane) noexcept { lane_ = lane; }
     [[nodiscard]] SimTime latency() const noexcept { return cold_->latency; }
@@ -193,14 +202,15 @@ class alignas(64) Channel final {
 
   private:
     struct Cold final : ChannelBase {
-        Cold(Channel& c, Engine& e, NodeId from, SimTime least)
-            : channel(c), engine(e), producer(from), latency(least) {}
+        Cold(Channel& c, Engine& e, NodeId from, SimTime least) : channel(c), engine(e), latency(least) {
+            producer_ = from;
+        }
+        [[nodiscard]] NodeId producer() const noexcept { return producer_; }
         Channel& channel;
         Engine& engine;
-        NodeId producer;
         SimTime latency;
         Activity* consumers_activity = nullptr;  ///< after bind()
-        std::vector<T> staged;
+        std::unique_ptr<std::vector<T>> staged;  ///< for a consumer in another thread
 
         void bind(Activity& consumer, bool same_thread) override {
             channel.activity_ = same_thread ? &consumer : nullptr;
@@ -210,12 +220,12 @@ class alignas(64) Channel final {
             consumer.note_lane(channel.consumer_, channel.lane_);
         }
         void drain(Activity& activity) override {
-            for (const T& item : staged) {
+            for (const T& item : *staged) {
                 SIM_CHECK(item.*Time >= activity.earliest(), item.*Time, activity.earliest());
                 channel.announce(activity, item.*Time);
                 channel.put(item, item.*Time);
             }
-            staged.clear();
+            staged->clear();
         }
     };
 
@@ -236,7 +246,7 @@ class alignas(64) Channel final {
         if (activity != nullptr) activity->note_ring_memory(ring_bytes() - before);
     }
     /// What grew in a burst is not kept: a fabric has many links, and few that are in a burst at once.
-    [[gnu::cold, gnu::noinline]] void shrink() { resize(cold_->consumers_activity, LinkRing<T, Time>::kFirstSlots); }
+    [[gnu::cold, gnu::noinline]] void shrink() { resize(cold_->consumers_activity, LinkRing<T, Time>::kKeptSlots); }
     /// Half the room for a ring that is not a quarter full.
     [[gnu::cold, gnu::noinline]] void trim() {
         if (4 * ring_.size() <= ring_.capacity()) resize(cold_->consumers_activity, ring_.capacity() / 2);
@@ -249,15 +259,16 @@ class alignas(64) Channel final {
     [[gnu::cold, gnu::noinline]] T& push_slow(const T& item, SimTime t) {
         Cold& c = *cold_;
         if (consumer_ == kExternal) return put(item, t);
-        if (c.producer == kExternal || !c.engine.running()) {
+        if (c.producer() == kExternal || !c.engine.running()) {
             c.engine.wake_lane(consumer_, t, lane_);
             if constexpr (CallsAttention<T>) c.engine.call_attention(consumer_);
             return put(item, t);
         }
-        if (c.staged.empty()) c.engine.note_staged(c, c.producer, consumer_);
-        c.staged.push_back(item);
-        c.staged.back().*Time = t;
-        return c.staged.back();
+        if (!c.staged) c.staged = std::make_unique<std::vector<T>>();
+        if (c.staged->empty()) c.engine.note_staged(c, c.producer(), consumer_);
+        c.staged->push_back(item);
+        c.staged->back().*Time = t;
+        return c.staged->back();
     }
 
     [[no_unique_address]] LinkRing<T, Time> ring_;

@@ -87,7 +87,8 @@ struct Options {
 struct Sums {
     uint64_t hops = 0;
     double cpu = 0, wall = 0;
-    size_t memory = 0;  ///< of the last one
+    size_t memory = 0;   ///< that the last one has needed at the most
+    size_t waiting = 0;  ///< of that, packets that waited in switches
 };
 
 /// Builds a fabric, and runs it once.
@@ -111,6 +112,7 @@ void run_once(const Workload& w, const topologies::Topology& topology, const cc:
     fabric.check_conservation();
     sums.hops += fabric.hops();
     sums.memory = fabric.memory();
+    sums.waiting = fabric.engine().fifo_memory();
 }
 
 std::unique_ptr<cc::CongestionControl> algorithm_of(const Options& options) {
@@ -128,9 +130,12 @@ void run(const Workload& w, const Options& options) {
     Sums sums;
     while (sums.cpu < options.seconds) run_once(w, topology, *algorithm, options.threads, sums);
     const double over = options.threads == 1 ? sums.cpu : sums.wall;
-    fmt::print("{:<10} {:>12} hops {:>8.2f} s {:>8.2f} M hops/s {:>8.1f} KB a host\n", w.name, sums.hops, over,
-               static_cast<double>(sums.hops) / over / 1e6,
-               static_cast<double>(sums.memory) / static_cast<double>(topology.hosts.size()) / 1024);
+    const auto kb_a_host = [&](size_t bytes) {
+        return static_cast<double>(bytes) / static_cast<double>(topology.hosts.size()) / 1024;
+    };
+    fmt::print("{:<10} {:>12} hops {:>8.2f} s {:>8.2f} M hops/s {:>8.1f} KB a host {:>8.1f} of them packets waiting\n",
+               w.name, sums.hops, over, static_cast<double>(sums.hops) / over / 1e6, kb_a_host(sums.memory),
+               kb_a_host(sums.waiting));
 }
 
 /// Time of one thread over that of several, on the wall. The two sides of a pair run right after each other, now one
