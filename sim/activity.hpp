@@ -140,6 +140,13 @@ class Activity {
     /// Memory for the FIFOs of the nodes of this partition.
     [[nodiscard]] ChunkPool& chunks() noexcept { return chunks_; }
     [[nodiscard]] const ChunkPool& chunks() const noexcept { return chunks_; }
+    /// Counts what the rings of this partition's channels take: `bytes` more, or less.
+    void note_ring_memory(ptrdiff_t bytes) noexcept {
+        ring_bytes_ += bytes;
+        max_ring_bytes_ = std::max(max_ring_bytes_, ring_bytes_);
+    }
+    /// The most that they have taken at once.
+    [[nodiscard]] size_t max_ring_memory() const noexcept { return static_cast<size_t>(max_ring_bytes_); }
 
   private:
     struct FarWake {
@@ -179,6 +186,8 @@ class Activity {
     std::vector<FarWake> far_;  ///< heap, earliest first
     LocalQueue queue_;
     ChunkPool chunks_;
+    ptrdiff_t ring_bytes_ = 0;
+    ptrdiff_t max_ring_bytes_ = 0;
 };
 
 }  // namespace simverbs::sim

@@ -101,6 +101,12 @@ void Engine::bind(const Edge& edge) {
 }
 
 size_t Engine::memory() const noexcept {
+    size_t sum = fifo_memory();
+    for (const auto& p : partitions_) sum += p->activity.max_ring_memory();
+    return sum;
+}
+
+size_t Engine::fifo_memory() const noexcept {
     size_t sum = 0;
     for (const auto& p : partitions_) sum += p->activity.chunks().memory();
     return sum;

@@ -107,8 +107,10 @@ class Engine {
     /// channels with an external end: the limits handed to run_window keep those causal.
     void register_channel(ChannelBase& channel, NodeId producer, NodeId consumer, SimTime latency);
     void unregister_channel(ChannelBase& channel);
-    /// Bytes of all chunks that the nodes' FIFOs have needed at most (ChunkPool).
+    /// The most bytes that the nodes' FIFOs (ChunkPool) and the channels' rings have needed.
     [[nodiscard]] size_t memory() const noexcept;
+    /// The FIFOs' part of it.
+    [[nodiscard]] size_t fifo_memory() const noexcept;
     /// For Channel: it staged items for a consumer in another thread; drained after this window.
     void note_staged(ChannelBase& channel, NodeId producer, NodeId consumer);
 

@@ -15,12 +15,14 @@
 namespace simverbs::sim {
 
 /// Single-producer, single-consumer FIFO. T is trivially copyable and default-constructs with time SimTime::max(),
-/// which marks an empty slot. Starts with 8 slots when the first item comes, and doubles on demand. Producer and
+/// which marks an empty slot. Starts with 4 slots when the first item comes, and doubles on demand. Producer and
 /// consumer never run at the same time (the engine's windows see to that).
 template <class T, SimTime T::*Time = &T::arrival>
 class LinkRing {
   public:
-    static constexpr uint32_t kFirstSlots = 8;
+    static constexpr uint32_t kFirstSlots = 4;
+    /// What a ring once has it keeps.
+    static constexpr uint32_t kKeptSlots = 8;
 
     LinkRing() noexcept : slots_(unused()), mask_(0), tail_(1) {}
     LinkRing(LinkRing&& o) noexcept
@@ -60,8 +62,13 @@ class LinkRing {
     /// Appends a copy of `item` with another time; the copy's other members may be changed until something else is
     /// pushed. (A member that is written just before the whole is copied stalls the copy: write it afterwards.)
     T& push(const T& item, SimTime time) {
-        if (slots_[tail_].*Time != SimTime::max()) [[unlikely]]
+        if (full()) [[unlikely]]
             grow();
+        return put(item, time);
+    }
+    /// The same in two steps: there must be room.
+    [[nodiscard]] bool full() const noexcept { return slots_[tail_].*Time != SimTime::max(); }
+    T& put(const T& item, SimTime time) {
         T& slot = slots_[tail_];
         slot = item;
         slot.*Time = time;
@@ -77,6 +84,23 @@ class LinkRing {
         slots_[head_].*Time = SimTime::max();
         head_ = (head_ + 1) & mask_;
     }
+    /// Slots that it has after it has grown once more.
+    [[nodiscard]] uint32_t next_capacity() const noexcept { return mask_ == 0 ? kFirstSlots : 2 * capacity(); }
+    /// Has it grown so far that it pays to take memory back?
+    [[nodiscard]] bool has_grown() const noexcept { return mask_ >= kKeptSlots; }
+    /// Doubles the room.
+    [[gnu::cold, gnu::noinline]] void grow() { resize(next_capacity()); }
+    /// Moves to other memory, of so many slots: a power of two, at least kFirstSlots, and no less than there are items.
+    [[gnu::cold, gnu::noinline]] void resize(uint32_t slots) {
+        const uint32_t n = size();
+        T* const other = new T[slots];
+        for (uint32_t i = 0; i < n; ++i) other[i] = slots_[(head_ + i) & mask_];
+        if (mask_ != 0) delete[] slots_;
+        slots_ = other;
+        mask_ = slots - 1;
+        head_ = 0;
+        tail_ = n & mask_;
+    }
 
   private:
     /// A ring without memory: its head finds an empty slot, its tail a taken one.
@@ -87,16 +111,6 @@ class LinkRing {
                                  return taken;
                              }()};
         return slots;
-    }
-    [[gnu::cold, gnu::noinline]] void grow() {
-        const uint32_t n = capacity();
-        T* const bigger = new T[n == 0 ? kFirstSlots : 2 * static_cast<size_t>(n)];
-        for (uint32_t i = 0; i < n; ++i) bigger[i] = slots_[(head_ + i) & mask_];
-        if (n != 0) delete[] slots_;
-        slots_ = bigger;
-        mask_ = n == 0 ? kFirstSlots - 1 : 2 * n - 1;
-        head_ = 0;
-        tail_ = n;
     }
 
     T* slots_;
@@ -113,6 +127,11 @@ class ChannelBase {
   private:
     friend class Engine;
     uint32_t edge_ = 0;  ///< its place among the engine's edges
+
+  protected:
+    NodeId producer_ = 0;
+
+  private:
     /// `consumer`: where to wake the consumer; the producer may do so itself if it runs in the same thread.
     virtual void bind(Activity& consumer, bool same_thread) = 0;
     virtual void drain(Activity& activity) = 0;
@@ -148,9 +167,8 @@ class alignas(64) Channel final {
         if (activity_ == nullptr) [[unlikely]]
             return push_slow(item, t);
         SIM_CHECK(t >= activity_->earliest(), t, activity_->earliest());
-        T& slot = ring_.push(item, t);
         announce(*activity_, t);
-        return slot;
+        return put(item, t);
     }
 
     /// Arrival time of the first item, SimTime::max() if none.
@@ -162,14 +180,18 @@ class alignas(64) Channel final {
     [[nodiscard]] T& front() noexcept { return ring_.front(); }
     [[nodiscard]] const T& front() const noexcept { return ring_.front(); }
     [[nodiscard]] uint32_t size() const noexcept { return ring_.size(); }
-    void pop() noexcept { ring_.pop(); }
+    void pop() noexcept {
+        ring_.pop();
+        if (ring_.has_grown() && ring_.empty()) [[unlikely]]
+            shrink();
+    }
     void prefetch_third() const noexcept { ring_.prefetch_third(); }
     void prefetch_head() const noexcept { ring_.prefetch_head(); }
     void prefetch_tail() const noexcept { ring_.prefetch_tail(); }
 
-    /// Bytes that the channel takes, itself excepted.
+    /// Bytes that the channel takes, itself and its ring (Activity::max_ring_memory) excepted.
     [[nodiscard]] size_t memory() const noexcept {
-        return sizeof(Cold) + cold_->staged.capacity() * sizeof(T) + ring_.capacity() * sizeof(T);
+        return sizeof(Cold) + (cold_->staged ? sizeof(*cold_->staged) + cold_->staged->capacity() * sizeof(T) : 0);
     }
     /// By which of its lanes the consumer learns of what comes (Activity::take_lanes); 0 at first.
     void set_lane(uint32_t lane) noexcept { lane_ = lane; }
@@ -180,26 +202,30 @@ class alignas(64) Channel final {
 
   private:
     struct Cold final : ChannelBase {
-        Cold(Channel& c, Engine& e, NodeId from, SimTime least)
-            : channel(c), engine(e), producer(from), latency(least) {}
+        Cold(Channel& c, Engine& e, NodeId from, SimTime least) : channel(c), engine(e), latency(least) {
+            producer_ = from;
+        }
+        [[nodiscard]] NodeId producer() const noexcept { return producer_; }
         Channel& channel;
         Engine& engine;
-        NodeId producer;
         SimTime latency;
-        std::vector<T> staged;
+        Activity* consumers_activity = nullptr;  ///< after bind()
+        std::unique_ptr<std::vector<T>> staged;  ///< for a consumer in another thread
 
         void bind(Activity& consumer, bool same_thread) override {
             channel.activity_ = same_thread ? &consumer : nullptr;
+            consumers_activity = &consumer;
+            consumer.note_ring_memory(channel.ring_bytes());
             channel.awake_until_ = SimTime::zero();
             consumer.note_lane(channel.consumer_, channel.lane_);
         }
         void drain(Activity& activity) override {
-            for (const T& item : staged) {
+            for (const T& item : *staged) {
                 SIM_CHECK(item.*Time >= activity.earliest(), item.*Time, activity.earliest());
-                channel.ring_.push(item);
                 channel.announce(activity, item.*Time);
+                channel.put(item, item.*Time);
             }
-            staged.clear();
+            staged->clear();
         }
     };
 
@@ -208,21 +234,41 @@ class alignas(64) Channel final {
     [[gnu::always_inline]] void announce(Activity& activity, SimTime t) {
         if constexpr (CallsAttention<T>) activity.call_attention(consumer_);
         if (activity.still_awake(awake_until_, t)) return;
+        if (ring_.has_grown()) [[unlikely]]
+            trim();
         awake_until_ = activity.wake_until(consumer_, t);
         activity.note_lane(consumer_, lane_);
     }
+    [[nodiscard]] ptrdiff_t ring_bytes() const noexcept { return static_cast<ptrdiff_t>(ring_.capacity() * sizeof(T)); }
+    [[gnu::cold, gnu::noinline]] void resize(Activity* activity, uint32_t slots) {
+        const ptrdiff_t before = ring_bytes();
+        ring_.resize(slots);
+        if (activity != nullptr) activity->note_ring_memory(ring_bytes() - before);
+    }
+    /// What grew in a burst is not kept: a fabric has many links, and few that are in a burst at once.
+    [[gnu::cold, gnu::noinline]] void shrink() { resize(cold_->consumers_activity, LinkRing<T, Time>::kKeptSlots); }
+    /// Half the room for a ring that is not a quarter full.
+    [[gnu::cold, gnu::noinline]] void trim() {
+        if (4 * ring_.size() <= ring_.capacity()) resize(cold_->consumers_activity, ring_.capacity() / 2);
+    }
+    [[gnu::always_inline]] T& put(const T& item, SimTime t) {
+        if (ring_.full()) [[unlikely]]
+            resize(cold_->consumers_activity, ring_.next_capacity());
+        return ring_.put(item, t);
+    }
     [[gnu::cold, gnu::noinline]] T& push_slow(const T& item, SimTime t) {
         Cold& c = *cold_;
-        if (consumer_ == kExternal) return ring_.push(item, t);
-        if (c.producer == kExternal || !c.engine.running()) {
+        if (consumer_ == kExternal) return put(item, t);
+        if (c.producer() == kExternal || !c.engine.running()) {
             c.engine.wake_lane(consumer_, t, lane_);
             if constexpr (CallsAttention<T>) c.engine.call_attention(consumer_);
-            return ring_.push(item, t);
+            return put(item, t);
         }
-        if (c.staged.empty()) c.engine.note_staged(c, c.producer, consumer_);
-        c.staged.push_back(item);
-        c.staged.back().*Time = t;
-        return c.staged.back();
+        if (!c.staged) c.staged = std::make_unique<std::vector<T>>();
+        if (c.staged->empty()) c.engine.note_staged(c, c.producer(), consumer_);
+        c.staged->push_back(item);
+        c.staged->back().*Time = t;
+        return c.staged->back();
     }
 
     [[no_unique_address]] LinkRing<T, Time> ring_;

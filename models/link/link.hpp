@@ -64,12 +64,12 @@ class Link {
     End a_;
     End b_;
     wire::PacketPool* pool_;
-    PacketChannel a_to_b_;
-    PacketChannel b_to_a_;
     std::unique_ptr<ControlChannel> control_a_to_b_;
     std::unique_ptr<ControlChannel> control_b_to_a_;
     std::unique_ptr<LinkFaults> faults_at_b_;
     std::unique_ptr<LinkFaults> faults_at_a_;
+    PacketChannel a_to_b_;  // last: it begins a cache line
+    PacketChannel b_to_a_;
 };
 
 }  // namespace simverbs::link

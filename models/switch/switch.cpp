@@ -135,7 +135,7 @@ void Switch::fill_queue(LocalQueue& queue) {
     for_each_port(active_, [&](PortIndex i) {
         const Port& p = ports_[i];
         if (!p.ingress.wired()) return;
-        const SimTime t = ingress_event(p);
+        const SimTime t = ingress_event(i);
         if (t < window_end_) keys[count++] = sim::local_key(t - window_start_, EventPhase::Deliver, i);
         if (p.egress.backlog != 0) {
             if (p.egress.sendable() != 0 && p.egress.busy_until < window_end_) {
@@ -158,17 +158,16 @@ void Switch::fill_queue(LocalQueue& queue) {
     if (!few) queue.build();
 }
 
-HOT_INLINE SimTime Switch::ingress_event(const Port& port) const noexcept {
-    return storing_ != 0 && port.stored_at != SimTime::max() ? port.stored_at : port.ingress.next_time();
+HOT_INLINE SimTime Switch::ingress_event(PortIndex port) const noexcept {
+    return is_storing(port) ? stored_[port].at : ports_[port].ingress.next_time();
 }
 
 HOT_INLINE void Switch::schedule_ingress(PortIndex port, SimTime now, LocalQueue& queue) {
-    const Port& in = ports_[port];
     // Packets that a fault brings out while another one is still coming in wait for its tail.
-    const SimTime t = std::max(ingress_event(in), now);
+    const SimTime t = std::max(ingress_event(port), now);
     if (t < window_end_) return queue.update(port, sim::local_key(t - window_start_, EventPhase::Deliver, port));
     queue.update(port, sim::kNoEvent);
-    if (storing_ != 0 && in.stored_at != SimTime::max()) activity().wake(id(), t);
+    if (is_storing(port)) activity().wake(id(), t);
 }
 
 void Switch::schedule_transmit(PortIndex port, SimTime at, LocalQueue& queue) {
@@ -342,10 +341,8 @@ HOT_INLINE PortIndex Switch::receive(Packet& packet, uint32_t bytes, PortIndex p
 }
 
 void Switch::store(const Packet& packet, uint32_t bytes, PortIndex port, PortIndex out, SimTime now) {
-    Port& in = ports_[port];
-    in.storing = packet;
-    in.storing_for = out;
-    in.stored_at = now + in.ingress.byte_time.of(bytes);
+    if (stored_.empty()) stored_.resize(port_count_);
+    stored_[port] = {packet, now + ports_[port].ingress.byte_time.of(bytes), out};
     ++storing_;
 }
 
@@ -376,7 +373,7 @@ HOT_INLINE void Switch::on_deliver(PortIndex port, SimTime now, LocalQueue& queu
 /// The same where packets may be waiting for their tails, or come out of faults.
 [[gnu::noinline]] void Switch::deliver_carefully(PortIndex port, SimTime now, LocalQueue& queue) {
     Port& in = ports_[port];
-    if (in.stored_at != SimTime::max()) return on_stored(port, now, queue);
+    if (is_storing(port)) return on_stored(port, now, queue);
     Packet packet;
     if (!in.ingress.pop(packet, shard())) [[unlikely]] {
         if (credits_ && in.ingress.faults->last_was_lost()) give_back_credits_of_lost(port, packet, now);
@@ -391,12 +388,12 @@ HOT_INLINE void Switch::on_deliver(PortIndex port, SimTime now, LocalQueue& queu
 }
 
 void Switch::on_stored(PortIndex port, SimTime now, LocalQueue& queue) {
-    Port& in = ports_[port];
-    Packet packet = in.storing;
-    in.stored_at = SimTime::max();
+    Stored& stored = stored_[port];
+    Packet packet = stored.packet;
+    stored.at = SimTime::max();
     --storing_;
     schedule_ingress(port, now, queue);
-    forward(packet, in.ingress.bytes_of(packet), port, in.storing_for, now, queue);
+    forward(packet, ports_[port].ingress.bytes_of(packet), port, stored.out, now, queue);
 }
 
 HOT_INLINE uint32_t Switch::choose_priority(PortIndex index) {
@@ -490,7 +487,7 @@ SimTime Switch::next_event_time() const {
     for (PortIndex i = 0; i < port_count_; ++i) {
         const Port& p = ports_[i];
         if (!p.ingress.wired()) continue;
-        next = std::min(next, ingress_event(p));
+        next = std::min(next, ingress_event(i));
         if (p.egress.sendable() != 0) next = std::min(next, p.egress.busy_until);
         if (has_control_ && extras_[i].control.in != nullptr) next = std::min(next, extras_[i].control.in->head_time());
     }

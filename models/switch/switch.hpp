@@ -99,7 +99,7 @@ class alignas(64) Switch final : public sim::Node {
         /// At most so many bytes: no packet is marked. The port's kmin, or max() where the priority is not marked.
         sim::ByteCount mark_above = std::numeric_limits<sim::ByteCount>::max();
     };
-    /// The first line serves what comes in, the second what goes out, the third packets whose tail is still coming in.
+    /// The first line serves what comes in, the second what goes out.
     struct alignas(64) Port {
         link::IngressPort ingress;
         uint64_t rx_packets = 0;
@@ -108,17 +108,20 @@ class alignas(64) Switch final : public sim::Node {
         link::EgressPort egress;
         uint64_t tx_packets = 0;
         uint64_t tx_bytes = 0;
-
-        wire::Packet storing;
-        sim::SimTime stored_at = sim::SimTime::max();
-        PortIndex storing_for = kNoPort;
     };
-    /// By priority; a port gets it with its first pause (InfiniBand: its first wait for credits).
+    /// A packet whose tail is still coming in.
+    struct alignas(64) Stored {
+        wire::Packet packet;
+        sim::SimTime at = sim::SimTime::max();
+        PortIndex out = kNoPort;
+    };
+    /// Of one priority of a port; it gets it with its first pause (InfiniBand: its first wait for credits).
     struct PauseTimes {
-        std::array<uint8_t, pfc::kPriorities> timers_set{};  ///< bit k: a ControlTimerKind k is pending
-        std::array<sim::SimTime, pfc::kPriorities> paused_until{};
-        std::array<sim::SimTime, pfc::kPriorities> renew_at{};
-        std::array<sim::SimTime, kPriorities> paused_since{};  ///< InfiniBand: without credits
+        sim::SimTime paused_until;
+        sim::SimTime renew_at;
+        sim::SimTime paused_since;  ///< InfiniBand: without credits
+        uint8_t priority = 0;
+        uint8_t timers_set = 0;  ///< bit k: a ControlTimerKind k is pending
     };
     /// Deficit round robin.
     struct RoundRobin {
@@ -138,7 +141,7 @@ class alignas(64) Switch final : public sim::Node {
         uint16_t pausing = 0;   ///< PFC: priorities that the peer has been asked to pause
         uint16_t draining = 0;  ///< PFC watchdog: priorities whose packets are dropped
         sim::SimTime paused_time;
-        std::unique_ptr<PauseTimes> pauses;
+        std::vector<PauseTimes> pauses;  ///< by first pause
         std::unique_ptr<RoundRobin> round_robin;
         std::unique_ptr<link::Credits> credits;  ///< InfiniBand
         link::ServiceMap peer_classes = link::kOwnClasses;
@@ -192,7 +195,11 @@ class alignas(64) Switch final : public sim::Node {
     [[nodiscard]] uint32_t choose_by_vl_arbitration(PortIndex index, uint32_t sendable);
     [[nodiscard]] uint32_t choose_by_round_robin(PortIndex index, uint32_t sendable);
     void drop(wire::Packet& packet, uint64_t& counter);
-    [[nodiscard]] sim::SimTime ingress_event(const Port& port) const noexcept;
+    [[nodiscard]] sim::SimTime ingress_event(PortIndex port) const noexcept;
+    /// Is the tail of a packet still coming in by `port`?
+    [[nodiscard]] bool is_storing(PortIndex port) const noexcept {
+        return storing_ != 0 && stored_[port].at != sim::SimTime::max();
+    }
     void schedule_ingress(PortIndex port, sim::SimTime now, sim::LocalQueue& queue);
     void schedule_transmit(PortIndex port, sim::SimTime at, sim::LocalQueue& queue);
 
@@ -203,10 +210,12 @@ class alignas(64) Switch final : public sim::Node {
     void on_pause(PortIndex index, const link::FlowControlFrame& frame, sim::LocalQueue& queue);
     void on_control_timer(const ControlTimer& timer, sim::SimTime now, sim::LocalQueue& queue);
     void set_control_timer(const ControlTimer& timer, sim::SimTime at);
-    [[nodiscard]] PauseTimes& pauses(PortIndex port) {
-        auto& times = extras_[port].pauses;
-        if (!times) times = std::make_unique<PauseTimes>();
-        return *times;
+    /// Valid until another one is asked for.
+    [[nodiscard]] PauseTimes& pauses(PortIndex port, uint32_t priority) {
+        std::vector<PauseTimes>& all = extras_[port].pauses;
+        for (PauseTimes& times : all)
+            if (times.priority == priority) return times;
+        return all.emplace_back(PauseTimes{.priority = static_cast<uint8_t>(priority)});
     }
     void on_storm_timer(const ControlTimer& timer, sim::SimTime now);
     void block(PortIndex index, uint32_t priority, sim::SimTime now);
@@ -255,7 +264,8 @@ class alignas(64) Switch final : public sim::Node {
     sim::SimTime next_control_ = sim::SimTime::max();
     uint64_t active_ = 0;          ///< lanes of ports that may have something to do: the others are not looked at
     std::vector<Queue> queues_;    ///< by port, then dense priority
-    uint32_t storing_ = 0;         ///< ports with a packet in `storing`: only then is their third line looked at
+    std::vector<Stored> stored_;   ///< by port; empty if there has never been one
+    uint32_t storing_ = 0;         ///< packets in stored_: only then is it looked at
     uint32_t leaves_at_once_ = 0;  ///< priorities ahead of which an egress never chooses another one
     uint32_t priorities_in_use_ = 0;
     bool counts_buffer_ = false;  ///< somebody asks who holds how much of the buffer

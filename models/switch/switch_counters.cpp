@@ -37,8 +37,8 @@ PortCounters Switch::counters(PortIndex port) const {
     c.pauses_received = e.pauses_received;
     c.watchdog_events = e.watchdog_events;
     c.paused_time = e.paused_time;
-    for (uint32_t rest = p.egress.blocked; rest != 0; rest &= rest - 1)
-        c.paused_time += engine().frontier() - e.pauses->paused_since[static_cast<size_t>(std::countr_zero(rest))];
+    for (const PauseTimes& times : e.pauses)
+        if (((p.egress.blocked >> times.priority) & 1) != 0) c.paused_time += engine().frontier() - times.paused_since;
     return c;
 }
 
@@ -75,11 +75,11 @@ ByteCount Switch::max_headroom_bytes(PortIndex port, uint32_t priority) const no
 size_t Switch::memory() const noexcept {
     size_t extras = 0;
     for (PortIndex i = 0; i < port_count_; ++i)
-        extras += (extras_[i].pauses ? sizeof(PauseTimes) : 0) + (extras_[i].round_robin ? sizeof(RoundRobin) : 0) +
-                  (extras_[i].credits ? sizeof(link::Credits) : 0);
+        extras += extras_[i].pauses.capacity() * sizeof(PauseTimes) +
+                  (extras_[i].round_robin ? sizeof(RoundRobin) : 0) + (extras_[i].credits ? sizeof(link::Credits) : 0);
     return sizeof *this + extras + port_count_ * (sizeof(Port) + sizeof(PortExtras)) +
-           queues_.capacity() * sizeof(Queue) + buffer_.memory() + table_.memory() +
-           flowlets_.capacity() * sizeof(FlowletEntry);
+           queues_.capacity() * sizeof(Queue) + stored_.capacity() * sizeof(Stored) + buffer_.memory() +
+           table_.memory() + flowlets_.capacity() * sizeof(FlowletEntry);
 }
 
 uint32_t Switch::pausing(PortIndex port) const noexcept {

@@ -76,9 +76,9 @@ void Switch::on_pause(PortIndex index, const link::FlowControlFrame& frame, Loca
             unblock(index, priority, now, queue);
             continue;
         }
-        pauses(index).paused_until[priority] = now + pfc::quanta_time(frame.quanta, extras.rate);
+        pauses(index, priority).paused_until = now + pfc::quanta_time(frame.quanta, extras.rate);
         set_control_timer({index, static_cast<uint8_t>(priority), ControlTimerKind::PauseExpiry},
-                          pauses(index).paused_until[priority]);
+                          pauses(index, priority).paused_until);
         if ((ports_[index].egress.blocked >> priority) & 1) continue;
         block(index, priority, now);
         if (config_.pfc.watchdog != SimTime::max())
@@ -89,7 +89,7 @@ void Switch::on_pause(PortIndex index, const link::FlowControlFrame& frame, Loca
 
 /// Each (port, priority, kind) has one timer; a deadline that moves away while it runs is looked at when it expires.
 void Switch::set_control_timer(const ControlTimer& timer, SimTime at) {
-    uint8_t& set = pauses(timer.port).timers_set[timer.priority];
+    uint8_t& set = pauses(timer.port, timer.priority).timers_set;
     const auto mask = static_cast<uint8_t>(1U << static_cast<uint8_t>(timer.kind));
     if ((set & mask) != 0) return;
     set |= mask;
@@ -103,21 +103,21 @@ void Switch::on_control_timer(const ControlTimer& timer, SimTime now, LocalQueue
     PortExtras& extras = extras_[timer.port];
     const uint32_t bit = 1U << timer.priority;
     const bool blocked = (ports_[timer.port].egress.blocked & bit) != 0;
-    pauses(timer.port).timers_set[timer.priority] &= static_cast<uint8_t>(~(1U << static_cast<uint8_t>(timer.kind)));
+    pauses(timer.port, timer.priority).timers_set &= static_cast<uint8_t>(~(1U << static_cast<uint8_t>(timer.kind)));
     switch (timer.kind) {
         case ControlTimerKind::PauseExpiry:
             if (!blocked) return;
-            if (pauses(timer.port).paused_until[timer.priority] > now)
-                return set_control_timer(timer, pauses(timer.port).paused_until[timer.priority]);
+            if (pauses(timer.port, timer.priority).paused_until > now)
+                return set_control_timer(timer, pauses(timer.port, timer.priority).paused_until);
             return unblock(timer.port, timer.priority, now, queue);
         case ControlTimerKind::PauseRenewal:
             if ((extras.pausing & bit) == 0) return;
-            if (pauses(timer.port).renew_at[timer.priority] > now)
-                return set_control_timer(timer, pauses(timer.port).renew_at[timer.priority]);
+            if (pauses(timer.port, timer.priority).renew_at > now)
+                return set_control_timer(timer, pauses(timer.port, timer.priority).renew_at);
             return send_pause(timer.port, timer.priority, config_.pfc.quanta, now);
         case ControlTimerKind::Watchdog:
             if (!blocked) return;
-            if (const SimTime due = pauses(timer.port).paused_since[timer.priority] + config_.pfc.watchdog; due > now)
+            if (const SimTime due = pauses(timer.port, timer.priority).paused_since + config_.pfc.watchdog; due > now)
                 return set_control_timer(timer, due);
             ++extras.watchdog_events;
             extras.draining |= static_cast<uint16_t>(bit);
@@ -132,7 +132,7 @@ void Switch::add_pause_storm(PortIndex port, const pfc::PauseStorm& storm) {
     SIM_CHECK(extras_[port].control.out != nullptr && !credits_, config_.path, port);
     const ControlTimer timer{port, static_cast<uint8_t>(storm.priority()), ControlTimerKind::Storm};
     storms_.push_back({port, storm});
-    pauses(port).timers_set[timer.priority] |= static_cast<uint8_t>(1U << static_cast<uint8_t>(timer.kind));
+    pauses(port, timer.priority).timers_set |= static_cast<uint8_t>(1U << static_cast<uint8_t>(timer.kind));
     // Two storms of one port and priority share a source; their timers differ in time or do the same.
     control_timers_.push(EventKey{storm.next(), EventPhase::Timer, timer_source(port, timer.priority, 3)}, timer);
     engine().wake(id(), storm.next());
@@ -155,7 +155,7 @@ void Switch::on_storm_timer(const ControlTimer& timer, SimTime now) {
 }
 
 void Switch::block(PortIndex index, uint32_t priority, SimTime now) {
-    pauses(index).paused_since[priority] = now;
+    pauses(index, priority).paused_since = now;
     ports_[index].egress.blocked |= static_cast<uint16_t>(1U << priority);
 }
 
@@ -164,7 +164,7 @@ void Switch::unblock(PortIndex index, uint32_t priority, SimTime now, LocalQueue
     if (((out.blocked >> priority) & 1) == 0) return;
     const uint32_t before = out.sendable();
     out.blocked &= static_cast<uint16_t>(~(1U << priority));
-    extras_[index].paused_time += now - pauses(index).paused_since[priority];
+    extras_[index].paused_time += now - pauses(index, priority).paused_since;
     extras_[index].draining &= static_cast<uint16_t>(~(1U << priority));
     if (before == 0 && out.sendable() != 0) schedule_transmit(index, std::max(now, out.busy_until), queue);
 }
@@ -186,9 +186,9 @@ void Switch::send_pause(PortIndex index, uint32_t priority, uint32_t quanta, Sim
     send_control(index, {.priorities = static_cast<uint16_t>(1U << priority), .quanta = static_cast<uint16_t>(quanta)},
                  now);
     if (quanta == 0) return;
-    pauses(index).renew_at[priority] = now + pfc::quanta_time(quanta / 2, extras_[index].rate);
+    pauses(index, priority).renew_at = now + pfc::quanta_time(quanta / 2, extras_[index].rate);
     set_control_timer({index, static_cast<uint8_t>(priority), ControlTimerKind::PauseRenewal},
-                      pauses(index).renew_at[priority]);
+                      pauses(index, priority).renew_at);
 }
 
 /// A frame waits for the packet that is being sent, and goes before all others.

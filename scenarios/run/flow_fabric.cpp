@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "models/wire/opcode.hpp"
+#include "scenarios/topologies/shares.hpp"
 #include "sim/check.hpp"
 
 namespace simverbs::scenarios::run {
@@ -243,13 +244,6 @@ void FlowFabric::number_ports() {
     }
 }
 
-/// Pods are shared out in order; what belongs to none, by number.
-unsigned FlowFabric::partition_of(uint32_t pod, uint32_t pods, uint32_t index, size_t count) const {
-    const uint64_t threads = config_.engine.threads;
-    if (pod != topologies::kNoPod) return static_cast<unsigned>(pod * threads / std::max(pods, 1U));
-    return static_cast<unsigned>(index * threads / count);
-}
-
 void FlowFabric::make_adapters() {
     if (config_.adapters.empty()) return;
     auto nowhere = static_cast<wire::LeafId>(topology_.hosts.size());
@@ -283,12 +277,10 @@ void FlowFabric::make_nodes() {
     nics_.resize(topology_.hosts.size());
     switches_.resize(topology_.switches.size());
     const auto links = links_by_switch(topology_);
-    uint32_t pods = 0;
-    for (const auto& h : topology_.hosts) pods = std::max(pods, h.pod == topologies::kNoPod ? 0 : h.pod + 1);
+    const topologies::Shares shares = topologies::share_out(topology_, config_.engine.threads);
     for (const NodeRef node : topologies::nodes_pod_by_pod(topology_)) {
         if (node.is_switch) {
-            make_switch(node.index, links[node.index],
-                        partition_of(topology_.switches[node.index].pod, pods, node.index, switches_.size()));
+            make_switch(node.index, links[node.index], shares.of(node));
             continue;
         }
         if (!adapter_ports_.empty() && adapter_ports_[node.index].port != 0) continue;
@@ -299,8 +291,7 @@ void FlowFabric::make_nodes() {
         c.classes = classes_of(node);
         c.peer_classes = classes_of(host_peer_[node.index].node);
         nics_[node.index] = std::make_unique<flow::FlowNic>(std::move(c), *flows_, &pool_);
-        engine_->add_node(*nics_[node.index],
-                          partition_of(topology_.hosts[node.index].pod, pods, node.index, nics_.size()));
+        engine_->add_node(*nics_[node.index], shares.of(node));
     }
 }
 

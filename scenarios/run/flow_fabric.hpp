@@ -216,7 +216,6 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
     [[nodiscard]] std::string never_begun() const;
     void route();
     void find_longest_rtt();
-    [[nodiscard]] unsigned partition_of(uint32_t pod, uint32_t pods, uint32_t index, size_t count) const;
     [[nodiscard]] PathSum walk(flow::HostIndex src, flow::HostIndex dst) const;
     void set_port_rules(fabric::Switch& s, const topologies::LinkEnd& end, sim::BitRate rate) const;
 

@@ -2,13 +2,17 @@
 // 4096 bytes of payload, an ACK a packet, per-flow ECMP, PFC, every check on. Set-up is not timed.
 //
 //   fabric_bench [--threads N] [--cc NAME] [--seconds S] [NAME…]      inc2 inc16 perm128 perm1024 k32
+//   fabric_bench --pairs N [--threads 2] [NAME…]      how much faster several threads are: N pairs of runs, in turns
 #include <fmt/format.h>
 #include <time.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,43 +80,84 @@ struct Options {
     unsigned threads = 1;
     std::string cc = "none";
     double seconds = 1;
+    int pairs = 0;
 };
 
-void run(const Workload& w, const Options& options) {
-    const topologies::Topology topology = topology_of(w);
+/// What runs of one workload took together.
+struct Sums {
+    uint64_t hops = 0;
+    double cpu = 0, wall = 0;
+    size_t memory = 0;   ///< that the last one has needed at the most
+    size_t waiting = 0;  ///< of that, packets that waited in switches
+};
+
+/// Builds a fabric, and runs it once.
+void run_once(const Workload& w, const topologies::Topology& topology, const cc::CongestionControl& algorithm,
+              unsigned threads, Sums& sums) {
+    scenarios::run::FlowFabricConfig c;
+    c.engine.threads = threads;
+    c.cc = &algorithm;
+    c.switches.buffer.total = 32 << 20;
+    c.switches.buffer.lossless = 1 << 3;
+    c.switches.ecn = {1 << 3, {400'000, 1'600'000, 0.2}, false};
+    scenarios::run::FlowFabric fabric(topology, plan_of(w, static_cast<uint32_t>(topology.hosts.size())), c);
+    const double before = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID), began = cpu_seconds(CLOCK_MONOTONIC);
+    const auto end = fabric.engine().run();
+    sums.cpu += cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - before;
+    sums.wall += cpu_seconds(CLOCK_MONOTONIC) - began;
+    if (end.end != sim::RunEnd::Idle || fabric.ended() != fabric.flows().size()) {
+        fmt::print(stderr, "{}: {} of {} flows ended\n{}", w.name, fabric.ended(), fabric.flows().size(), end.dump);
+        std::exit(1);
+    }
+    fabric.check_conservation();
+    sums.hops += fabric.hops();
+    sums.memory = fabric.memory();
+    sums.waiting = fabric.engine().fifo_memory();
+}
+
+std::unique_ptr<cc::CongestionControl> algorithm_of(const Options& options) {
     const auto* const info = cc::find_algorithm(options.cc);
     if (info == nullptr) {
         fmt::print(stderr, "no algorithm {}\n", options.cc);
         std::exit(1);
     }
-    const auto algorithm = cc::make(*info, {});
-    uint64_t hops = 0;
-    double seconds = 0, wall = 0;
-    size_t memory = 0;
-    while (seconds < options.seconds) {
-        scenarios::run::FlowFabricConfig c;
-        c.engine.threads = options.threads;
-        c.cc = algorithm.get();
-        c.switches.buffer.total = 32 << 20;
-        c.switches.buffer.lossless = 1 << 3;
-        c.switches.ecn = {1 << 3, {400'000, 1'600'000, 0.2}, false};
-        scenarios::run::FlowFabric fabric(topology, plan_of(w, static_cast<uint32_t>(topology.hosts.size())), c);
-        const double before = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID), began = cpu_seconds(CLOCK_MONOTONIC);
-        const auto end = fabric.engine().run();
-        seconds += cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - before;
-        wall += cpu_seconds(CLOCK_MONOTONIC) - began;
-        if (end.end != sim::RunEnd::Idle || fabric.ended() != fabric.flows().size()) {
-            fmt::print(stderr, "{}: {} of {} flows ended\n{}", w.name, fabric.ended(), fabric.flows().size(), end.dump);
-            std::exit(1);
-        }
-        fabric.check_conservation();
-        hops += fabric.hops();
-        memory = fabric.memory();
+    return cc::make(*info, {});
+}
+
+void run(const Workload& w, const Options& options) {
+    const topologies::Topology topology = topology_of(w);
+    const auto algorithm = algorithm_of(options);
+    Sums sums;
+    while (sums.cpu < options.seconds) run_once(w, topology, *algorithm, options.threads, sums);
+    const double over = options.threads == 1 ? sums.cpu : sums.wall;
+    const auto kb_a_host = [&](size_t bytes) {
+        return static_cast<double>(bytes) / static_cast<double>(topology.hosts.size()) / 1024;
+    };
+    fmt::print("{:<10} {:>12} hops {:>8.2f} s {:>8.2f} M hops/s {:>8.1f} KB a host {:>8.1f} of them packets waiting\n",
+               w.name, sums.hops, over, static_cast<double>(sums.hops) / over / 1e6, kb_a_host(sums.memory),
+               kb_a_host(sums.waiting));
+}
+
+/// Time of one thread over that of several, on the wall. The two sides of a pair run right after each other, now one
+/// first, now the other: what else the machine does takes from both.
+void compare(const Workload& w, const Options& options) {
+    const topologies::Topology topology = topology_of(w);
+    const auto algorithm = algorithm_of(options);
+    const unsigned threads = std::max(options.threads, 2U);
+    const auto seconds = [&](unsigned n) {
+        Sums sums;
+        while (sums.cpu < options.seconds / 2) run_once(w, topology, *algorithm, n, sums);
+        return sums.wall / static_cast<double>(sums.hops);
+    };
+    std::vector<double> ratios;
+    for (int i = 0; i < options.pairs; ++i) {
+        const bool alone_first = i % 2 == 0;
+        const double first = seconds(alone_first ? 1 : threads), second = seconds(alone_first ? threads : 1);
+        ratios.push_back(alone_first ? first / second : second / first);
     }
-    const double over = options.threads == 1 ? seconds : wall;
-    fmt::print("{:<10} {:>12} hops {:>8.2f} s {:>8.2f} M hops/s {:>8.1f} KB a host\n", w.name, hops, over,
-               static_cast<double>(hops) / over / 1e6,
-               static_cast<double>(memory) / static_cast<double>(topology.hosts.size()) / 1024);
+    std::ranges::sort(ratios);
+    fmt::print("{:<10} {} threads: x {:.2f} (median of {} pairs; {:.2f} to {:.2f})\n", w.name, threads,
+               ratios[ratios.size() / 2], ratios.size(), ratios.front(), ratios.back());
 }
 
 }  // namespace
@@ -128,10 +173,16 @@ int main(int argc, char** argv) {
             options.cc = argv[++i];
         else if (a == "--seconds" && i + 1 < argc)
             options.seconds = std::atof(argv[++i]);
+        else if (a == "--pairs" && i + 1 < argc)
+            options.pairs = std::atoi(argv[++i]);
         else
             names.push_back(a);
     }
-    for (const Workload& w : kWorkloads)
-        if (names.empty() || std::find(names.begin(), names.end(), w.name) != names.end()) run(w, options);
+    for (const Workload& w : kWorkloads) {
+        const bool wanted = names.empty() ? options.pairs == 0 || w.k >= 16
+                                          : std::find(names.begin(), names.end(), w.name) != names.end();
+        if (wanted) options.pairs == 0 ? run(w, options) : compare(w, options);
+        std::fflush(stdout);
+    }
     return 0;
 }

@@ -104,6 +104,33 @@ TEST(LinkRing, KeepsOrderWhileItGrowsInEveryPosition) {
     }
 }
 
+TEST(LinkRing, KeepsOrderWhenItsMemoryShrinks) {
+    for (int rotate = 0; rotate < 32; ++rotate) {
+        for (int n = 0; n <= 8; ++n) {
+            LinkRing<Item> ring;
+            for (int i = 0; i < 17; ++i) ring.push({SimTime::ps(1), i});
+            while (!ring.empty()) ring.pop();
+            EXPECT_EQ(ring.capacity(), 32U);
+            EXPECT_TRUE(ring.has_grown());
+            for (int i = 0; i < rotate; ++i) {
+                ring.push({SimTime::ps(1), i});
+                ring.pop();
+            }
+            for (int i = 0; i < n; ++i) ring.push({SimTime::ps(i), i});
+            ring.resize(8);
+            EXPECT_EQ(ring.capacity(), 8U);
+            EXPECT_FALSE(ring.has_grown());
+            EXPECT_EQ(ring.size(), static_cast<uint32_t>(n));
+            for (int i = n; i < 20; ++i) ring.push({SimTime::ps(i), i});
+            for (int i = 0; i < 20; ++i) {
+                ASSERT_EQ(ring.front().value, i);
+                ring.pop();
+            }
+            EXPECT_TRUE(ring.empty());
+        }
+    }
+}
+
 TEST(ChunkFifo, KeepsOrderAcrossChunksAndGivesThemBack) {
     ChunkPool pool;
     ChunkFifo<Item> a, b;  // share the pool
