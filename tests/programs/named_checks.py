@@ -3,6 +3,7 @@
 A check raises AssertionError. Status 77, as Meson has it: a program that the checks need is not installed."""
 
 import argparse
+import os
 import shutil
 import subprocess
 
@@ -11,7 +12,7 @@ OPTIONS = argparse.Namespace()
 
 def main(checks, needed):
     parser = argparse.ArgumentParser()
-    parser.add_argument("--simverbs", default="")
+    parser.add_argument("--simverbs", default="", type=lambda path: os.path.abspath(path) if path else "")
     parser.add_argument("--programs", default="")
     parser.add_argument("name", nargs="?", help="the check; without one: prints their names")
     parser.parse_args(namespace=OPTIONS)
