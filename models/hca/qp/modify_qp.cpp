@@ -195,6 +195,10 @@ void Device::reset_qp(Qp& qp) {
     const uint32_t in_pipeline = qp.rs.responses_in_pipeline;
     const bool requester_queued = qp.rq.queued, responder_queued = qp.rs.queued;
     if (v.srq != nullptr && qp.rs.has_wqe) v.srq->queue.retire();
+    if (qp.type == QpType::XrcRecv) {
+        v.srq = nullptr;
+        v.recv_cq = nullptr;
+    }
     qp.rq = Requester{};
     qp.rs = Responder{};
     qp.rq.queued = requester_queued;

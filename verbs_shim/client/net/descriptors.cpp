@@ -95,8 +95,8 @@ ssize_t read_pieces(int fd, const iovec* pieces, int count) noexcept {
     return n;
 }
 
-/// A blocking write: everything goes, in as many turns as the readers need to make room. The kernel must not be asked for
-/// more than there is room for, it would wait with our turn.
+/// A blocking write: everything goes, in as many turns as the readers need to make room. The kernel must not be asked
+/// for more than there is room for, it would wait with our turn.
 ssize_t write_all(int fd, Description& d, const iovec* pieces, int count) noexcept {
     constexpr size_t kSureToFit = PIPE_BUF;  // where poll says that a pipe can be written
     ssize_t done = 0;
