@@ -69,7 +69,13 @@ SHORT = [
                           ("srq", "", ""), ("srq", "-e", "_events")]],
     *[Case(f"ibv_{t}_pingpong_ib", pair(f"ibv_{t}_pingpong", o), lab=IB, stdout=(r"iters in",), pcap="unacked" if t == "srq" else "strict")
       for t, o in [("rc", ""), ("uc", ""), ("ud", "-s 1024"), ("srq", "")]],
+    *[Case(f"ibv_xsrq_pingpong_{name}", (("h0", f"ibv_xsrq_pingpong {o} -c 2"), ("h1", f"ibv_xsrq_pingpong {o} h0"),
+                                         ("h1", f"ibv_xsrq_pingpong {o} h0")), lab=lab,
+           stdout=(r"^\[h0\] success", r"^\[h1\] success", r"^\[h1#2\] success"), pcap="unacked")
+      for name, o, lab in [("roce", "-g 1", ""), ("ib", "-n 100", IB)]],
     # perftest.
+    *[Case(f"ib_{t}_over_xrc", pair(f"ib_{t}", "-c XRC -n 200"), stdout=(r"^\[h1\] \s*\d+\s+\d+\s+\d",), pcap="unacked")
+      for t in ["send_bw", "write_lat", "read_bw", "atomic_lat"]],
     *[Case(f"ib_{t}_roce", pair(f"ib_{t}", o), stdout=(r"^\[h1\] \s*\d+\s+\d+\s+\d",), pcap="strict")
       for t, o in [("send_bw", "-n 200"), ("write_bw", "-n 200"), ("read_bw", "-n 200"), ("send_lat", "-n 200"),
                    ("write_lat", "-n 200"), ("read_lat", "-n 200"), ("atomic_bw", "-n 200"), ("atomic_lat", "-n 200")]],

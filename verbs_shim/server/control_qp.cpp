@@ -104,7 +104,9 @@ uint32_t add_qp(Client& client, QpObject&& qp) {
 int create_qp(Call& call, const protocol::CreateQpRequest& request, protocol::CreateQpReply& reply) {
     ContextObject* context = call.context(request.context);
     if (context == nullptr) return EINVAL;
-    if (!known_type(request.qp_type) || request.create_flags != 0) return EOPNOTSUPP;
+    // A datagram is never delivered to the QP that sent it, with the flag or without.
+    const uint32_t flags = request.qp_type == IBV_QPT_UD ? uint32_t{IBV_QP_CREATE_BLOCK_SELF_MCAST_LB} : 0U;
+    if (!known_type(request.qp_type) || (request.create_flags & ~flags) != 0) return EOPNOTSUPP;
     hca::QpInitAttr init;
     if (const int error = resolve_parts(call, request, init); error != 0) return error;
     const auto created = context->hca->create_qp(call.by(*context), init);

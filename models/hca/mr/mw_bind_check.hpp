@@ -29,7 +29,8 @@ enum class MwBindVerdict : uint8_t {
 
 /// Source: IBTA vol. 1, "Memory windows", bind rules; the rights as in ibv_bind_mw(3).
 [[nodiscard]] constexpr MwBindVerdict check_bind(const Mr& window, const Mr* region, const MwBind& bind) noexcept {
-    constexpr uint32_t kWindowAccess = kRemoteWrite | kRemoteRead | kRemoteAtomic | kZeroBased;
+    // Local rights are the region's; naming one means nothing.
+    constexpr uint32_t kWindowAccess = kLocalWrite | kRemoteWrite | kRemoteRead | kRemoteAtomic | kZeroBased;
     constexpr uint32_t kWrites = kRemoteWrite | kRemoteAtomic;
     if (!window.is_window() || (bind.rkey >> 8) != (window.rkey >> 8)) return MwBindVerdict::WrongKey;
     if (window.pd != bind.pd) return MwBindVerdict::WrongPd;

@@ -4,6 +4,7 @@
 #include "verbs_shim/client/verbs/call.hpp"
 #include "verbs_shim/client/verbs/data_path.hpp"
 #include "verbs_shim/client/verbs/explain.hpp"
+#include "verbs_shim/client/verbs/huge_pages.hpp"
 
 namespace simverbs::client::verbs {
 
@@ -44,6 +45,8 @@ Cq* make_cq(ibv_context* context, const Wanted& wanted, const protocol::CreateCq
 }
 
 Cq* create(ibv_context* context, const Wanted& wanted, int& error) {
+    error = check_allocation_type("MLX_CQ_ALLOC_TYPE", to_context(context)->info->vendor_id);
+    if (error != 0) return nullptr;
     auto request = connection::make_request<protocol::CreateCqRequest>(protocol::Op::CreateCq);
     request.context = to_context(context)->handle;
     request.cqe = wanted.cqe;

@@ -6,6 +6,7 @@
 
 #include "verbs_shim/client/connection/raw_syscall.hpp"
 #include "verbs_shim/client/verbs/call.hpp"
+#include "verbs_shim/client/verbs/context.hpp"
 #include "verbs_shim/client/verbs/explain.hpp"
 #include "verbs_shim/client/verbs/pd.hpp"
 
@@ -42,19 +43,17 @@ int check_copy(const Dm& dm, uint64_t offset, size_t length, const char* what) {
 }
 
 int memcpy_to_dm(ibv_dm* dm, uint64_t offset, const void* host, size_t length) {
-    return call(dm->context, [&] {
-        if (const int error = check_copy(*to_dm(dm), offset, length, "ibv_memcpy_to_dm")) return error;
-        std::memcpy(static_cast<uint8_t*>(to_dm(dm)->memory) + offset, host, length);
-        return 0;
-    });
+    const turn::InShim in_shim;
+    if (const int error = check_copy(*to_dm(dm), offset, length, "ibv_memcpy_to_dm")) return error;
+    std::memcpy(static_cast<uint8_t*>(to_dm(dm)->memory) + offset, host, length);
+    return 0;
 }
 
 int memcpy_from_dm(void* host, ibv_dm* dm, uint64_t offset, size_t length) {
-    return call(dm->context, [&] {
-        if (const int error = check_copy(*to_dm(dm), offset, length, "ibv_memcpy_from_dm")) return error;
-        std::memcpy(host, static_cast<uint8_t*>(to_dm(dm)->memory) + offset, length);
-        return 0;
-    });
+    const turn::InShim in_shim;
+    if (const int error = check_copy(*to_dm(dm), offset, length, "ibv_memcpy_from_dm")) return error;
+    std::memcpy(host, static_cast<uint8_t*>(to_dm(dm)->memory) + offset, length);
+    return 0;
 }
 
 ibv_mr* make_mr(ibv_pd* pd, size_t length, const protocol::RegMrReply& reply) {
@@ -65,45 +64,70 @@ ibv_mr* make_mr(ibv_pd* pd, size_t length, const protocol::RegMrReply& reply) {
 
 }  // namespace
 
+namespace {
+
+/// More than any device has is refused by the server; it need not exist here.
+uint64_t backing(uint64_t length) {
+    constexpr uint64_t kMost = uint64_t{1} << 30;
+    return std::clamp<uint64_t>(length, 1, kMost);
+}
+
+ibv_dm* make_dm(ibv_context* context, const ibv_alloc_dm_attr& attr, void* memory, int& error) {
+    auto request = connection::make_request<protocol::AllocDmRequest>(protocol::Op::AllocDm);
+    request.context = handle_here(context, error);
+    if (error != 0) return nullptr;
+    request.length = attr.length;
+    request.log_align_req = attr.log_align_req;
+    request.addr = reinterpret_cast<uint64_t>(memory);
+    auto* const dm = make_object<Dm>();
+    protocol::HandleReply reply;
+    error = dm == nullptr ? ENOMEM : control(request, reply);
+    if (error != 0) {
+        if (dm != nullptr) free_object(dm);
+        return nullptr;
+    }
+    dm->memory = memory;
+    dm->length = attr.length;
+    dm->context = request.context;
+    dm->epoch = connection::epoch();
+    dm->ibv.context = context;
+    dm->ibv.memcpy_to_dm = memcpy_to_dm;
+    dm->ibv.memcpy_from_dm = memcpy_from_dm;
+    dm->ibv.handle = reply.handle;
+    return &dm->ibv;
+}
+
+}  // namespace
+
 ibv_dm* alloc_dm(ibv_context* context, ibv_alloc_dm_attr* attr) {
-    return call_for_object(context, [&](int& error) -> ibv_dm* {
-        if (attr->comp_mask != 0) {
+    ibv_dm* dm = nullptr;
+    int error = 0;
+    {
+        const turn::InShim in_shim;
+        void* const memory = take_pages(backing(attr->length));
+        if (attr->comp_mask != 0)
             error = explain(EINVAL, "ibv_alloc_dm: comp_mask is 0x%x, no bit of it has a meaning.", attr->comp_mask);
-            return nullptr;
-        }
-        auto request = connection::make_request<protocol::AllocDmRequest>(protocol::Op::AllocDm);
-        request.context = to_context(context)->handle;
-        request.length = attr->length;
-        request.log_align_req = attr->log_align_req;
-        // More than any device has is refused by the server; it need not exist here.
-        constexpr uint64_t kMost = uint64_t{1} << 30;
-        void* const memory = take_pages(std::clamp<uint64_t>(attr->length, 1, kMost));
-        request.addr = reinterpret_cast<uint64_t>(memory);
-        auto* const dm = make_object<Dm>();
-        protocol::HandleReply reply;
-        error = memory == nullptr || dm == nullptr ? ENOMEM : control(request, reply);
-        if (error != 0) {
-            if (memory != nullptr) give_pages(memory, std::clamp<uint64_t>(attr->length, 1, kMost));
-            if (dm != nullptr) free_object(dm);
-            return nullptr;
-        }
-        dm->memory = memory;
-        dm->length = attr->length;
-        dm->ibv.context = context;
-        dm->ibv.memcpy_to_dm = memcpy_to_dm;
-        dm->ibv.memcpy_from_dm = memcpy_from_dm;
-        dm->ibv.handle = reply.handle;
-        return &dm->ibv;
-    });
+        else if (memory == nullptr)
+            error = ENOMEM;
+        else
+            dm = make_dm(context, *attr, memory, error);
+        if (dm == nullptr && memory != nullptr) give_pages(memory, backing(attr->length));
+    }
+    if (dm == nullptr) errno = error;
+    return dm;
 }
 
 int free_dm(ibv_dm* dm) {
-    return call(dm->context, [&] {
-        if (const int error = destroy_object(protocol::Op::FreeDm, dm->context, dm->handle)) return error;
-        give_pages(to_dm(dm)->memory, to_dm(dm)->length);
-        free_object(to_dm(dm));
-        return 0;
-    });
+    const turn::InShim in_shim;
+    const Dm& d = *to_dm(dm);
+    if (d.epoch != connection::epoch() || connection::server_gone()) return EIO;
+    auto request = object_request(protocol::Op::FreeDm, dm->context, dm->handle);
+    request.context = d.context;
+    protocol::ReplyHeader reply;
+    if (const int error = control(request, reply)) return error;
+    give_pages(d.memory, d.length);
+    free_object(to_dm(dm));
+    return 0;
 }
 
 ibv_mr* reg_dm_mr(ibv_pd* pd, ibv_dm* dm, uint64_t offset, size_t length, unsigned access) {

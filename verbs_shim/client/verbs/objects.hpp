@@ -25,6 +25,9 @@ struct Context {
     const protocol::DeviceInfo* info = nullptr;
     uint32_t device = 0;  ///< index in the hello's devices
     uint64_t async_key = 0;
+    /// Opened by a child of the fork that inherited this context: what needs nothing but a device still works there.
+    uint32_t child_handle = 0;
+    uint64_t child_epoch = 0;
     std::atomic<bool> fatal_told{false};  ///< IBV_EVENT_DEVICE_FATAL has been handed out
     HandleTable<Qp> qps;                  ///< by QP number
     HandleTable<Cq> cqs;
@@ -75,6 +78,8 @@ struct Dm {
     ibv_dm ibv;
     void* memory = nullptr;
     uint64_t length = 0;
+    uint32_t context = 0;  ///< handle of the context that it was made in
+    uint64_t epoch = 0;    ///< of its process
 };
 
 struct Mr {

@@ -7,6 +7,7 @@
 #include "verbs_shim/client/verbs/call.hpp"
 #include "verbs_shim/client/verbs/data_path.hpp"
 #include "verbs_shim/client/verbs/explain.hpp"
+#include "verbs_shim/client/verbs/huge_pages.hpp"
 #include "verbs_shim/client/verbs/post_check.hpp"
 #include "verbs_shim/protocol/enum_value.hpp"
 
@@ -118,6 +119,8 @@ int check_extended(const ibv_qp_init_attr_ex& attr) {
 }
 
 Qp* create(ibv_context* context, ibv_qp_init_attr_ex& attr, int& error) {
+    error = check_allocation_type("MLX_QP_ALLOC_TYPE", to_context(context)->info->vendor_id);
+    if (error != 0) return nullptr;
     const auto request = creation(context, attr);
     protocol::CreateQpReply reply;
     error = control(request, reply);
