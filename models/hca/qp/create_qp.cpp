@@ -94,6 +94,14 @@ void allocate_queues(Qp& qp, const Srq* srq) {
 
 Result<CreatedQp> Hca::create_qp(const ControlContext& by, const QpInitAttr& init) {
     Device& d = *device_;
+    if (init.type == QpType::RawPacket)
+        return {refuse(by, EOPNOTSUPP, Rule::QpTypeUnsupported,
+                       [&](Explanation& e) {
+                           e.attribute = "qp_type";
+                           e.given = name_of(init.type);
+                           e.required = "IBV_QPT_RC, UC, UD, XRC_SEND or XRC_RECV";
+                       }),
+                {}};
     QpParts parts;
     if (const int error = find_parts(d, by, init, parts); error != 0) return {error, {}};
     if (const int error = check_caps(by, init, d.attr); error != 0) return {error, {}};
