@@ -69,6 +69,8 @@ SHORT = [
                           ("srq", "", ""), ("srq", "-e", "_events")]],
     *[Case(f"ibv_{t}_pingpong_ib", pair(f"ibv_{t}_pingpong", o), lab=IB, stdout=(r"iters in",), pcap="unacked" if t == "srq" else "strict")
       for t, o in [("rc", ""), ("uc", ""), ("ud", "-s 1024"), ("srq", "")]],
+    *[Case(f"ibv_rc_pingpong_{name}", pair("ibv_rc_pingpong", f"-g 1 -c {o}"), stdout=(r"iters in",))
+      for name, o in [("on_demand", "-o -P"), ("implicit_on_demand", "-O"), ("device_memory", "-j")]],
     *[Case(f"ibv_xsrq_pingpong_{name}", (("h0", f"ibv_xsrq_pingpong {o} -c 2"), ("h1", f"ibv_xsrq_pingpong {o} h0"),
                                          ("h1", f"ibv_xsrq_pingpong {o} h0")), lab=lab,
            stdout=(r"^\[h0\] success", r"^\[h1\] success", r"^\[h1#2\] success"), pcap="unacked")

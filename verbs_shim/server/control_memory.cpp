@@ -89,8 +89,9 @@ int reg_mr(Call& call, const protocol::RegMrRequest& request, protocol::RegMrRep
         (void)context->hca->dereg_mr({context->owner, call.now, nullptr}, keys.value.handle);
         return error;
     }
-    MrObject mr{request.context, keys.value.handle, request.addr, request.length,
-                request.iova,    request.access,    request.pd,   pages_of(request.addr, request.length)};
+    MrObject mr{
+        request.context, keys.value.handle, request.addr, request.length,
+        request.iova,    request.access,    request.pd,   on_demand ? 0 : pages_of(request.addr, request.length)};
     mr.segment = hold_segment(call, request.addr, request.length, request.shared);
     note_registration(call, mr);
     reply.handle = call.client.mrs.add(std::move(mr));

@@ -42,9 +42,16 @@ int check_copy(const Dm& dm, uint64_t offset, size_t length, const char* what) {
     return explain(EINVAL, "%s: offset and length must be multiples of 4.", what);
 }
 
+/// Each access crosses the PCIe bus: whoever polls the memory waits for it.
+void charge_access(const ibv_dm& dm) {
+    turn::charge(to_context(dm.context)->info->memory_poll_ps);
+    turn::checkpoint();
+}
+
 int memcpy_to_dm(ibv_dm* dm, uint64_t offset, const void* host, size_t length) {
     const turn::InShim in_shim;
     if (const int error = check_copy(*to_dm(dm), offset, length, "ibv_memcpy_to_dm")) return error;
+    charge_access(*dm);
     std::memcpy(static_cast<uint8_t*>(to_dm(dm)->memory) + offset, host, length);
     return 0;
 }
@@ -52,6 +59,7 @@ int memcpy_to_dm(ibv_dm* dm, uint64_t offset, const void* host, size_t length) {
 int memcpy_from_dm(void* host, ibv_dm* dm, uint64_t offset, size_t length) {
     const turn::InShim in_shim;
     if (const int error = check_copy(*to_dm(dm), offset, length, "ibv_memcpy_from_dm")) return error;
+    charge_access(*dm);
     std::memcpy(host, static_cast<uint8_t*>(to_dm(dm)->memory) + offset, length);
     return 0;
 }
