@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <tuple>
 
 #include "models/hca/mr/mw_bind_check.hpp"
 #include "tests/unit/models/hca/rig.hpp"
@@ -209,7 +210,8 @@ TEST(MwBindCheck, EachRuleIsToldByName) {
 
 TEST(NullRegion, ReadsAsZerosSwallowsWritesAndIsNotRemote) {
     Rig rig;
-    auto [a, b] = rig.connect();
+    Peer a, b;
+    std::tie(a, b) = rig.connect();
     const MrKeys null = a.hca->alloc_null_mr(rig.by(a), a.pd).value;
     std::fill_n(b.bytes, 64, uint8_t{0xEE});
     const auto post = [&](uint64_t wr_id, WrOpcode opcode) {
@@ -274,7 +276,8 @@ TEST(Advice, IsForOnDemandRegionsOfThePdAndTheirRange) {
 
 TEST(AtomicWrite, PutsEightBytesAndNeedsTheRightOfAWrite) {
     Rig rig;
-    auto [a, b] = rig.connect();
+    Peer a, b;
+    std::tie(a, b) = rig.connect();
     const uint64_t value = 0x0123456789ABCDEF;
     const auto post = [&](uint64_t wr_id, uint64_t va) {
         SendWr wr;
