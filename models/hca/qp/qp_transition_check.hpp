@@ -15,8 +15,8 @@ struct TransitionVerdict {
     QpState to = QpState::Reset;
 };
 
-/// Attributes that an end of XRC does not have are left out without a word, so that programs can treat both ends like an
-/// RC QP. Source: the kernel's modify_qp_mask.
+/// Attributes that an end of XRC does not have are left out without a word, so that programs can treat both ends like
+/// an RC QP. Source: the kernel's modify_qp_mask.
 [[nodiscard]] constexpr uint32_t mask_of_type(QpType type, uint32_t mask) noexcept {
     if (type == QpType::XrcSend) return mask & ~uint32_t{kMaxDestRdAtomic | kMinRnrTimer};
     if (type == QpType::XrcRecv) return mask & ~uint32_t{kMaxQpRdAtomic | kRetryCnt | kRnrRetry};
