@@ -109,6 +109,7 @@ void PortCapture::add_transport_headers(wire::FrameSpec& s, const wire::Packet& 
     s.deth.src_qp = wire::Qpn(x.src_qp);
     s.imm_dt.imm_data = __builtin_bswap32(x.imm_or_inv_rkey);
     s.ieth.r_key = x.imm_or_inv_rkey;
+    s.xrceth.xrc_srq = x.xrc_srq;
 }
 
 std::string PortCapture::flush(sim::SimTime frontier) {

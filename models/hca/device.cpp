@@ -73,8 +73,10 @@ Qp* Device::find_qp(uint32_t qpn) noexcept {
 
 Qp* Device::find_owned(const ControlContext& by, uint32_t qpn) noexcept {
     Qp* qp = find_qp(qpn);
-    if (qp == nullptr || qp->destroyed || qp->verbs == nullptr || qp->verbs->owner != by.owner) return nullptr;
-    return qp;
+    if (qp == nullptr || qp->destroyed || qp->verbs == nullptr) return nullptr;
+    const auto& openers = qp->verbs->openers;
+    const bool owned = qp->verbs->owner == by.owner || std::ranges::find(openers, by.owner) != openers.end();
+    return owned ? qp : nullptr;
 }
 
 Cq* Device::find_cq(uint32_t handle) noexcept {

@@ -33,6 +33,23 @@ struct Ah {
     uint32_t owner = 0, pd = 0;
     Path path;
 };
+/// One opening of an XRC domain.
+struct Xrcd {
+    uint32_t owner = 0;
+    uint32_t domain = 0;  ///< index of XrcDomain
+    uint32_t users = 0;   ///< SRQs and QPs that were made through it
+};
+/// What all openings of one file share.
+struct XrcDomain {
+    XrcdFile file;  ///< zeros: private
+    uint32_t openings = 0;
+};
+struct DeviceMemory {
+    uint32_t owner = 0;
+    uint32_t users = 0;  ///< MRs
+    host::AddressSpaceId space = 0;
+    uint64_t addr = 0, length = 0;
+};
 
 /// Entries that ibv_query_port promises; those beyond the configured ones are empty.
 inline constexpr uint32_t kGidTableLength = 256;
@@ -126,6 +143,15 @@ class Device {
     LocalFault scatter_bytes(uint32_t pd, std::span<const Sge> sges, std::span<const uint8_t> bytes,
                              sim::SimTime visible_at);
     [[nodiscard]] static WcStatus local_status_of(Check check) noexcept;
+    // mr/memory_window.cpp
+    /// The region or window behind an R_Key, if this QP may serve it.
+    [[nodiscard]] const Mr* remote_region(const Qp& qp, uint32_t rkey) const noexcept;
+    bool bind_window(const Qp& qp, const SendWqe& w);
+    /// Ends a bound type 2 window of this QP. False if the key is none.
+    bool invalidate(const Qp& qp, uint32_t rkey);
+    void unbind(Mr& window);
+    /// BIND_MW, LOCAL_INV.
+    LocalFault execute_local(Qp& qp, const Message& m, const SendWqe& w);
     /// `part`: of a message of which more is to come.
     void write_payload(const wire::PayloadRef& payload, uint64_t skip, uint64_t length, host::AddressSpaceId space,
                        uint64_t va, bool part, sim::SimTime visible_at);
@@ -138,6 +164,10 @@ class Device {
     // ---- receive WQEs: srq/take_receive.cpp
     /// Takes the next receive WQE for the inbound message; false if there is none.
     bool take_receive(Qp& qp, sim::SimTime now);
+    /// XRC: the SRQ that a request names becomes the QP's for the message. False if there is none.
+    bool choose_xrc_srq(Qp& qp, const wire::Packet& packet);
+    /// The SRQ is about to go: no XRC QP may hold a receive WQE of it.
+    void forget_srq(const Srq& srq);
     void complete_receive(Qp& qp, Cqe& cqe, sim::SimTime now);
     [[nodiscard]] uint8_t credit_code(const Qp& qp, sim::SimTime now) const noexcept;
 
@@ -182,6 +212,12 @@ class Device {
     Qp& new_qp(QpType type);
     void leave_group(Qp& qp, const Gid& gid);
     void destroy(Qp& qp, sim::SimTime now);
+    // xrc/xrcd.cpp
+    /// One of the handles of an XRC_RECV QP goes. False if it is the last, or the owner has none.
+    bool drop_opener(Qp& qp, uint32_t owner);
+    void release_srqs(uint32_t owner);
+    /// Device memory and XRC domains, at the end of a client.
+    void release_domains(uint32_t owner);
     void apply_attributes(Qp& qp, const QpAttr& attr, uint32_t mask, const Path& path);
     void enter_state(Qp& qp, QpState to, sim::SimTime now);
     Port& port_of(const Path& path) noexcept { return path.loopback ? *loopback : *ports[path.port_index]; }
@@ -216,7 +252,11 @@ class Device {
     std::map<uint32_t, Ah> ahs;
     std::unordered_map<uint32_t, std::unique_ptr<Cq>> cqs;
     std::unordered_map<uint32_t, std::unique_ptr<Srq>> srqs;
-    uint32_t next_pd = 1, next_ah = 1, next_cq = 1, next_srq = 1;
+    std::map<uint32_t, Xrcd> xrcds;
+    std::map<uint32_t, XrcDomain> xrc_domains;
+    std::map<uint32_t, DeviceMemory> dms;
+    uint64_t dm_bytes = 0;  ///< allocated
+    uint32_t next_pd = 1, next_ah = 1, next_cq = 1, next_srq = 1, next_xrcd = 1, next_xrc_domain = 1, next_dm = 1;
     MrTable mrs;
     uint32_t mr_epoch = 1;  ///< changes whenever a key becomes invalid
     std::unordered_map<host::AddressSpaceId, bool> watched;

@@ -66,19 +66,23 @@ enum class Check : uint8_t {
     LocalMemory,      ///< the process's memory could not be read or written
     LocalLength,      ///< message longer than allowed
     LocalOperation,   ///< the opcode is not possible on this QP
+    MwBind,           ///< the window, its MR and what is asked for do not allow the bind
+    InvalidateKey,    ///< LOCAL_INV of a key that is not one of this QP's bound type 2 windows
     ReceiveTooSmall,  ///< the receive WQE is smaller than the message
     // at the responder
-    RequestOpcode,    ///< opcode not possible, or out of sequence (FIRST without LAST, …)
-    RequestPsn,       ///< a PSN ahead of the expected one: something was lost
-    QpAccess,         ///< the QP's qp_access_flags forbid it
-    RemoteKey,        ///< unknown rkey, or its MR is of another PD
-    RemoteBounds,     ///< outside the MR
-    RemoteAccess,     ///< MR without the remote right
-    AtomicAlignment,  ///< address not a multiple of 8
-    ReadResources,    ///< more outstanding READs/atomics than max_dest_rd_atomic
-    RequestLength,    ///< payload does not agree with RETH length or MTU
-    NoReceiveWqe,     ///< receive queue empty
-    ResponderLocal,   ///< the responder's own WQE or memory is at fault
+    RequestOpcode,     ///< opcode not possible, or out of sequence (FIRST without LAST, …)
+    RequestPsn,        ///< a PSN ahead of the expected one: something was lost
+    QpAccess,          ///< the QP's qp_access_flags forbid it
+    RemoteKey,         ///< unknown rkey, or its MR is of another PD
+    RemoteBounds,      ///< outside the MR
+    RemoteAccess,      ///< MR without the remote right
+    AtomicAlignment,   ///< address not a multiple of 8
+    ReadResources,     ///< more outstanding READs/atomics than max_dest_rd_atomic
+    RequestLength,     ///< payload does not agree with RETH length or MTU
+    NoReceiveWqe,      ///< receive queue empty
+    XrcSrq,            ///< the XRC SRQ number names no SRQ of this QP's domain
+    InvalidateRemote,  ///< SEND with invalidate of a key that is not one of this QP's bound type 2 windows
+    ResponderLocal,    ///< the responder's own WQE or memory is at fault
     // at the requester
     NakReceived,      ///< the peer sent a NAK
     AckTimeout,       ///< nothing came back: retry_cnt exhausted

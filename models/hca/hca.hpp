@@ -62,6 +62,26 @@ struct MrSpec {
 /// ibv_rereg_mr flags.
 enum RereqFlags : uint32_t { kChangeTranslation = 1, kChangePd = 2, kChangeAccess = 4 };
 
+/// Where device memory is kept: the adapter has none of its own.
+struct DmSpec {
+    host::AddressSpaceId space = 0;
+    uint64_t addr = 0, length = 0;
+    uint32_t log_align_req = 0;
+};
+struct DmMrSpec {
+    PdHandle pd = 0;
+    DmHandle dm = 0;
+    uint64_t offset = 0, length = 0;
+    uint32_t access = 0;
+};
+/// ib_uverbs_advise_mr_advice.
+enum class MrAdvice : uint8_t { Prefetch = 0, PrefetchWrite = 1, PrefetchNoFault = 2 };
+/// The file behind an XRC domain; zeros: the domain is private.
+struct XrcdFile {
+    uint64_t device = 0, inode = 0;
+    friend bool operator==(const XrcdFile&, const XrcdFile&) = default;
+};
+
 struct CqSpec {
     uint32_t entries = 0;      ///< as the program asked; the CQ gets at least as many
     bool has_channel = false;  ///< can be armed
@@ -70,6 +90,8 @@ struct CqSpec {
 struct SrqSpec {
     PdHandle pd = 0;
     uint32_t max_wr = 0, max_sge = 0, srq_limit = 0;
+    XrcdHandle xrcd = 0;  ///< 0: not an XRC SRQ
+    CqHandle cq = 0;      ///< XRC: where receives complete
 };
 /// ibv_srq_attr_mask.
 enum SrqAttrMask : uint32_t { kSrqMaxWr = 1, kSrqLimit = 2 };
@@ -81,7 +103,8 @@ struct QpInitAttr {
     QpType type = QpType::Rc;
     PdHandle pd = 0;
     CqHandle send_cq = 0, recv_cq = 0;
-    SrqHandle srq = 0;  ///< 0: none
+    SrqHandle srq = 0;    ///< 0: none
+    XrcdHandle xrcd = 0;  ///< XRC_RECV only, which has no PD and no CQs
     QpCap cap;
     bool sq_sig_all = false;
 };
@@ -174,6 +197,20 @@ class Hca final : public sim::Node {
     Result<MrKeys> rereg_mr(const ControlContext& by, MrHandle mr, uint32_t flags, const MrSpec& spec);
     int dereg_mr(const ControlContext& by, MrHandle mr);
 
+    Result<MrKeys> alloc_null_mr(const ControlContext& by, PdHandle pd);
+    /// Memory windows. A bind is a work request.
+    Result<MrKeys> alloc_mw(const ControlContext& by, PdHandle pd, MwType type);
+    int dealloc_mw(const ControlContext& by, MrHandle mw);
+    /// On-demand paging: a hint that the range will be used.
+    int advise_mr(const ControlContext& by, PdHandle pd, MrAdvice advice, std::span<const Sge> ranges);
+    Result<DmHandle> alloc_dm(const ControlContext& by, const DmSpec& spec);
+    int free_dm(const ControlContext& by, DmHandle dm);  ///< EBUSY while an MR lies in it
+    Result<MrKeys> reg_dm_mr(const ControlContext& by, const DmMrSpec& spec);
+
+    // ---- XRC domains. The kernel's rules for oflags: `create` is needed where the file has no domain yet.
+    Result<XrcdHandle> open_xrcd(const ControlContext& by, const XrcdFile& file, bool create, bool exclusive);
+    int close_xrcd(const ControlContext& by, XrcdHandle xrcd);  ///< EBUSY while an SRQ or QP was made through it
+
     // ---- completion queues
     Result<CqHandle> create_cq(const ControlContext& by, const CqSpec& spec);
     [[nodiscard]] Result<uint32_t> cq_capacity(const ControlContext& by, CqHandle cq) const;
@@ -192,6 +229,13 @@ class Hca final : public sim::Node {
 
     // ---- queue pairs
     Result<CreatedQp> create_qp(const ControlContext& by, const QpInitAttr& init);
+    /// Another handle to an XRC_RECV QP of the same domain. The QP goes with its last handle.
+    int open_qp(const ControlContext& by, uint32_t qp_num, XrcdHandle xrcd);
+    /// Work requests that this QP has ever been given: its completions' queue_tail counts them.
+    struct QueueCounts {
+        uint32_t sends = 0, receives = 0;
+    };
+    [[nodiscard]] QueueCounts queue_counts(uint32_t qp_num) const;
     int modify_qp(const ControlContext& by, uint32_t qp_num, const QpAttr& attr, uint32_t mask);
     [[nodiscard]] Result<QpQuery> query_qp(const ControlContext& by, uint32_t qp_num) const;
     int destroy_qp(const ControlContext& by, uint32_t qp_num);

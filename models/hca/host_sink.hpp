@@ -16,6 +16,8 @@ using MrHandle = uint32_t;
 using CqHandle = uint32_t;
 using SrqHandle = uint32_t;
 using AhHandle = uint32_t;
+using XrcdHandle = uint32_t;
+using DmHandle = uint32_t;
 /// A client of an HCA (one opened device context of one process), chosen by the driver.
 using OwnerId = uint32_t;
 

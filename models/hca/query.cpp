@@ -173,7 +173,7 @@ std::vector<std::string> Hca::outstanding_work() const {
                            ", oldest unacknowledged " + std::to_string(r.una_psn.value());
         if (r.rnr_wait) text += ", waits for the RNR timer";
         if (r.deadline != sim::SimTime::max()) text += ", ACK timer at " + std::to_string(r.deadline.in_ps()) + " ps";
-        if (qp->type == QpType::Rc && qp->timeout == 0) text += ", no ACK timeout (timeout is 0)";
+        if (qp->is_reliable() && qp->timeout == 0) text += ", no ACK timeout (timeout is 0)";
         out.push_back(std::move(text));
     }
     return out;

@@ -62,6 +62,8 @@ enum AccessFlags : uint32_t {
     kFlushPersistent = 512,
     kRelaxedOrdering = 1 << 20,
 };
+/// ibv_mw_type. Type 2 windows behave as type 2B: they belong to the QP that bound them.
+enum class MwType : uint8_t { Type1 = 1, Type2 = 2 };
 /// ibv_wr_opcode.
 enum class WrOpcode : uint8_t {
     RdmaWrite = 0,
@@ -117,6 +119,7 @@ enum class WcOpcode : uint8_t {
     FetchAdd = 4,
     BindMw = 5,
     LocalInv = 6,
+    AtomicWrite = 9,
     Recv = 128,
     RecvRdmaWithImm = 129,
 };
@@ -198,6 +201,8 @@ struct SendWr {
     uint64_t compare_add = 0, swap = 0;
     uint32_t ah = 0, remote_qpn = 0, remote_qkey = 0;  ///< UD; `ah` is the handle from create_ah
     uint32_t remote_srqn = 0;                          ///< XRC
+    /// BIND_MW: the range is remote_addr, compare_add bytes of it; no bytes unbind a type 1 window.
+    uint32_t mw = 0, mw_rkey = 0, mw_mr = 0, mw_access = 0;
 };
 
 struct RecvWr {
@@ -216,6 +221,7 @@ struct Cqe {
     bool solicited = false;  ///< counts for ibv_req_notify_cq(solicited_only)
     uint32_t vendor_err = 0, byte_len = 0, imm_or_rkey = 0, qp_num = 0, src_qp = 0;
     uint16_t pkey_index = 0, slid = 0;
+    uint32_t srq = 0;         ///< handle of the SRQ that the receive came from; 0: none
     uint32_t queue_tail = 0;  ///< count of WQEs of that queue (SQ or RQ, modulo 2^32) that this completion retires
     sim::SimTime timestamp;   ///< the HCA's free-running clock when the CQE was written
 };

@@ -10,6 +10,9 @@ namespace simverbs::host {
 /// driver.
 using AddressSpaceId = uint32_t;
 
+/// The space of null memory regions: reads as zeros, what is written vanishes. No driver gives this number away.
+inline constexpr AddressSpaceId kNullSpace = 0xFFFFFFFF;
+
 /// Real memory behind simulated DMA. Implemented by the shim's server (memory of live processes) and by tests.
 /// Called once per coalesced range, never per packet. Both return false if any byte of the range cannot be reached
 /// (unmapped, process gone); nothing may be assumed about a partial transfer then.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/host/host_memory.hpp"
+#include "models/host/null_space.hpp"
 #include "models/wire/packet_extra.hpp"
 #include "sim/sim_time.hpp"
 
@@ -34,7 +35,7 @@ using wire::StreamId;
 /// of one host a fixed order.
 class PayloadMover final : public wire::PayloadStreams {
   public:
-    explicit PayloadMover(HostMemory& memory) : memory_(&memory), streams_(1) {}
+    explicit PayloadMover(HostMemory& memory) : with_null_(memory), memory_(&with_null_), streams_(1) {}
     PayloadMover(const PayloadMover&) = delete;
     PayloadMover& operator=(const PayloadMover&) = delete;
 
@@ -153,6 +154,7 @@ class PayloadMover final : public wire::PayloadStreams {
     template <class F>
     static bool for_ranges(const Stream& s, uint64_t from, uint64_t to, F&& f);
 
+    NullSpaceFilter with_null_;
     HostMemory* memory_;
     std::vector<Stream> streams_;
     std::vector<StreamId> free_;

@@ -90,6 +90,12 @@ SHORT = [
                           ("srq", "", ""), ("srq", "-e", "_events")]],
     *[Case(f"ibv_{t}_pingpong_ib", pair(f"ibv_{t}_pingpong", o), lab=IB, stdout=(r"iters in",), pcap="unacked" if t == "srq" else "strict")
       for t, o in [("rc", ""), ("uc", ""), ("ud", "-s 1024"), ("srq", "")]],
+    *[Case(f"ibv_rc_pingpong_{name}", pair("ibv_rc_pingpong", f"-g 1 -c {o}"), stdout=(r"iters in",))
+      for name, o in [("on_demand", "-o -P"), ("device_memory", "-j")]],
+    *[Case(f"ibv_xsrq_pingpong_{name}", (("h0", f"ibv_xsrq_pingpong {o} -c 2"), ("h1", f"ibv_xsrq_pingpong {o} h0"),
+                                         ("h1", f"ibv_xsrq_pingpong {o} h0")), lab=lab,
+           stdout=(r"^\[h0\] success", r"^\[h1\] success", r"^\[h1#2\] success"), pcap=pcap)
+      for name, o, lab, pcap in [("roce", "-g 1", "", "unacked"), ("ib", "-n 100", IB, "")]],
     # perftest.
     *[Case(f"ib_{t}_roce", pair(f"ib_{t}", o), stdout=(r"^\[h1\] \s*\d+\s+\d+\s+\d",), pcap="strict")
       for t, o in [("send_bw", "-n 200"), ("write_bw", "-n 200"), ("read_bw", "-n 200"), ("send_lat", "-n 200"),
@@ -216,7 +222,8 @@ def full():
                                       pair(f"ibv_{tool}_pingpong", f"{gid} -s {size} -m {mtu} -n 100".strip()), lab=lab,
                                       stdout=(r"iters in",), seconds=15))
         for test in ("send_bw", "send_lat", "write_bw", "write_lat", "read_bw", "read_lat", "atomic_bw", "atomic_lat"):
-            kinds = {"send": ("RC", "UC", "UD"), "write": ("RC", "UC"), "read": ("RC",), "atomic": ("RC",)}[test.split("_")[0]]
+            kinds = {"send": ("RC", "UC", "UD", "XRC"), "write": ("RC", "UC", "XRC"), "read": ("RC", "XRC"),
+                     "atomic": ("RC", "XRC")}[test.split("_")[0]]
             options = ["", "-e"] if test.startswith("atomic") else ["", "-a", "-e", "-D 1"]
             if test.startswith("write"):
                 options.remove("-e")  # perftest has no events on the WRITE verb

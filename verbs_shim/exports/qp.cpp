@@ -40,15 +40,12 @@ SIMVERBS_EXPORT int ibv_query_qp_data_in_order(ibv_qp* qp, ibv_wr_opcode op, uin
 
 SIMVERBS_EXPORT int ibv_set_ece(ibv_qp* qp, ibv_ece* ece) {
     if (!verbs::is_ours(qp->context)) return SIMVERBS_FORWARD(ibv_set_ece, "IBVERBS_1.10", qp, ece);
-    // Nothing asked for is always granted.
-    if (ece->vendor_id == 0) return 0;
-    errno = EOPNOTSUPP;
-    return EOPNOTSUPP;
+    errno = verbs::set_ece(qp, *ece);
+    return errno;
 }
 
 SIMVERBS_EXPORT int ibv_query_ece(ibv_qp* qp, ibv_ece* ece) {
     if (!verbs::is_ours(qp->context)) return SIMVERBS_FORWARD(ibv_query_ece, "IBVERBS_1.10", qp, ece);
-    *ece = ibv_ece{};
-    errno = EOPNOTSUPP;
-    return EOPNOTSUPP;
+    errno = verbs::query_ece(qp, *ece);
+    return errno;
 }

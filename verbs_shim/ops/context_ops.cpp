@@ -31,6 +31,16 @@ void fill_context(verbs_context& v) {
     v.create_srq_ex = verbs::create_srq_ex;
     v.open_xrcd = verbs::open_xrcd;
     v.close_xrcd = verbs::close_xrcd;
+    v.open_qp = verbs::open_qp;
+    v.alloc_null_mr = verbs::alloc_null_mr;
+    v.advise_mr = verbs::advise_mr;
+    v.alloc_dm = verbs::alloc_dm;
+    v.free_dm = verbs::free_dm;
+    v.reg_dm_mr = verbs::reg_dm_mr;
+    v.alloc_td = verbs::alloc_td;
+    v.dealloc_td = verbs::dealloc_td;
+    v.alloc_parent_domain = verbs::alloc_parent_domain;
+    v.modify_cq = verbs::modify_cq;
 }
 
 }  // namespace simverbs::client::ops

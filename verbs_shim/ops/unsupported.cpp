@@ -68,23 +68,14 @@ void refuse_context_ops(ibv_context_ops& o) {
 
 void fill_unsupported(verbs_context& v) {
     refuse_context_ops(v.context.ops);
-    refuse(v.advise_mr);
-    refuse(v.alloc_null_mr);
     refuse(v.read_counters);
     refuse(v.attach_counters_point_flow);
     refuse(v.create_counters);
     refuse(v.destroy_counters);
-    refuse(v.reg_dm_mr);
-    refuse(v.alloc_dm);
-    refuse(v.free_dm);
     refuse(v.modify_flow_action_esp);
     refuse(v.destroy_flow_action);
     refuse(v.create_flow_action_esp);
     refuse(v.modify_qp_rate_limit);
-    refuse(v.alloc_parent_domain);
-    refuse(v.dealloc_td);
-    refuse(v.alloc_td);
-    refuse(v.modify_cq);
     v.post_srq_ops = refuse_srq_ops;
     refuse(v.destroy_rwq_ind_table);
     refuse(v.create_rwq_ind_table);
@@ -95,7 +86,6 @@ void fill_unsupported(verbs_context& v) {
     refuse(v.ABI_placeholder2);
     refuse(v.ibv_create_flow);
     refuse(v.ABI_placeholder1);
-    refuse(v.open_qp);
 }
 
 }  // namespace simverbs::client::ops

@@ -26,7 +26,9 @@ inline constexpr char kEnvProgram[] = "SIMVERBS_PROGRAM";  ///< place on the com
 ///   QuerySrq ObjectRequest → QuerySrqReply · DestroyCq, DestroyQp, DestroySrq ObjectRequest → DestroyReply ·
 ///   CreateAh CreateAhRequest → HandleReply · AttachMcast, DetachMcast McastRequest · ReadCounter ReadCounterRequest →
 ///   ReadCounterReply · Explain ExplainRequest · ReserveSlot ReserveSlotRequest → ReserveSlotReply · Resolve
-///   ResolveRequest → ResolveReply · all others ObjectRequest.
+///   ResolveRequest → ResolveReply · AllocMw ObjectRequest → HandleReply (arg: rkey) · AllocNullMr ObjectRequest →
+///   RegMrReply · AdviseMr AdviseMrRequest · AllocDm AllocDmRequest → HandleReply · RegDmMr RegDmMrRequest → RegMrReply
+///   · OpenXrcd ObjectRequest → HandleReply · OpenQp OpenQpRequest → OpenQpReply · all others ObjectRequest.
 /// A ring after ResizeCq: the completions not yet taken are in the new one, its counters go on.
 enum class Op : uint16_t {
     Hello = 1,  ///< fds in the reply: lab page, arena
@@ -67,6 +69,12 @@ enum class Op : uint16_t {
     ReserveSlot,    ///< before pthread_create or fork: a slot for the new thread or process
     Resolve,        ///< host name → address, address → host name
     UnshareMemory,  ///< arg: a segment that the process has replaced by memory of its own
+    AllocNullMr,
+    AdviseMr,
+    AllocDm,
+    FreeDm,
+    RegDmMr,
+    OpenQp,
     kCount
 };
 
@@ -194,6 +202,25 @@ struct RegMrReply {
     uint32_t handle = 0, lkey = 0, rkey = 0;
 };
 
+inline constexpr uint32_t kMostAdvisedRanges = 128;  ///< of one request; longer lists are several
+
+struct AdviseMrRequest {
+    RequestHeader h;
+    uint32_t context = 0, pd = 0, advice = 0, num_sge = 0;
+    WireSge sges[kMostAdvisedRanges] = {};
+};
+/// Device memory is kept in the process: [addr, addr + length).
+struct AllocDmRequest {
+    RequestHeader h;
+    uint32_t context = 0, log_align_req = 0;
+    uint64_t addr = 0, length = 0;
+};
+struct RegDmMrRequest {
+    RequestHeader h;
+    uint32_t context = 0, pd = 0, dm = 0, access = 0;
+    uint64_t offset = 0, length = 0;
+};
+
 struct CompChannelReply {
     ReplyHeader h;
     uint32_t handle = 0;
@@ -257,6 +284,14 @@ struct QueryQpReply {
     struct ibv_qp_attr attr;
     struct ibv_qp_cap cap;
     uint32_t sq_sig_all = 0;
+};
+struct OpenQpRequest {
+    RequestHeader h;
+    uint32_t context = 0, xrcd = 0, qp_num = 0, pad = 0;
+};
+struct OpenQpReply {
+    ReplyHeader h;
+    uint32_t handle = 0, pad = 0;
 };
 struct DestroyReply {
     ReplyHeader h;

@@ -9,7 +9,7 @@
 namespace simverbs::protocol {
 
 inline constexpr uint32_t kMagic = 0x53565242;  // "SVRB"
-inline constexpr uint32_t kProtocolVersion = 3;
+inline constexpr uint32_t kProtocolVersion = 4;
 
 enum class ClockMode : uint32_t { Virtual = 0, Wall = 1 };
 

@@ -42,6 +42,18 @@ struct MrObject {
     uint64_t pages = 0;
     uint32_t segment = 0;  ///< of shared memory that it holds; 0: none
 };
+struct MwObject {
+    uint32_t context = 0;
+    hca::MrHandle mw = 0;
+};
+struct XrcdObject {
+    uint32_t context = 0;
+    hca::XrcdHandle xrcd = 0;
+};
+struct DmObject {
+    uint32_t context = 0;
+    hca::DmHandle dm = 0;
+};
 struct ChannelObject {
     uint32_t context = 0;
     EventFd events;
@@ -72,9 +84,9 @@ struct QpObject {
     uint32_t pd = 0, send_cq = 0, recv_cq = 0, srq = 0;
     bool sq_sig_all = false;
     hca::QpCap cap;
-    Ring sq, rq;
+    Ring sq, rq;                          ///< XRC_RECV has neither
     uint32_t sq_taken = 0, rq_taken = 0;  ///< WQEs handed to the HCA, modulo 2^32
-    uint32_t sq_base = 0, rq_base = 0;    ///< value of *_taken when the HCA's own counts began at 0
+    uint32_t sq_base = 0, rq_base = 0;    ///< what a ring's counts are ahead of the HCA's
 };
 struct AhObject {
     uint32_t context = 0;
@@ -131,6 +143,9 @@ struct Client {
     Table<SrqObject> srqs;
     Table<QpObject> qps;
     Table<AhObject> ahs;
+    Table<MwObject> mws;
+    Table<XrcdObject> xrcds;
+    Table<DmObject> dms;
 
     DeliveryQueue deliveries;
     uint64_t visible_count = 0;    ///< deliveries applied so far

@@ -108,10 +108,25 @@ ControlReply dispatch(Call& call, Op op, std::span<const uint8_t> m) {
         case Op::DetachMcast:
             return answer(call, m, detach_mcast);
         case Op::AllocMw:
+            return answer(call, m, alloc_mw);
         case Op::DeallocMw:
+            return answer(call, m, dealloc_mw);
         case Op::OpenXrcd:
+            return answer(call, m, open_xrcd);
         case Op::CloseXrcd:
-            return answer(call, m, unsupported);
+            return answer(call, m, close_xrcd);
+        case Op::AllocNullMr:
+            return answer(call, m, alloc_null_mr);
+        case Op::AdviseMr:
+            return answer(call, m, advise_mr);
+        case Op::AllocDm:
+            return answer(call, m, alloc_dm);
+        case Op::FreeDm:
+            return answer(call, m, free_dm);
+        case Op::RegDmMr:
+            return answer(call, m, reg_dm_mr);
+        case Op::OpenQp:
+            return answer(call, m, open_qp);
         case Op::ReadCounter:
             return answer(call, m, read_counter);
         case Op::Explain:

@@ -57,6 +57,21 @@ int unshare_memory(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&
 int create_ah(Call&, const protocol::CreateAhRequest&, protocol::HandleReply&);
 int destroy_ah(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
 
+// control_window.cpp
+int alloc_mw(Call&, const protocol::ObjectRequest&, protocol::HandleReply&);
+int dealloc_mw(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
+int alloc_null_mr(Call&, const protocol::ObjectRequest&, protocol::RegMrReply&);
+int advise_mr(Call&, const protocol::AdviseMrRequest&, protocol::ReplyHeader&);
+int alloc_dm(Call&, const protocol::AllocDmRequest&, protocol::HandleReply&);
+int free_dm(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
+int reg_dm_mr(Call&, const protocol::RegDmMrRequest&, protocol::RegMrReply&);
+// control_xrc.cpp
+int open_xrcd(Call&, const protocol::ObjectRequest&, protocol::HandleReply&);
+int close_xrcd(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
+int open_qp(Call&, const protocol::OpenQpRequest&, protocol::OpenQpReply&);
+/// Handles of QPs are their numbers, unless the process has one with that number on another device. 0: none is left.
+uint32_t add_qp(Client& client, QpObject&& qp);
+
 int create_channel(Call&, const protocol::ObjectRequest&, protocol::CompChannelReply&);
 int destroy_channel(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
 int create_cq(Call&, const protocol::CreateCqRequest&, protocol::CreateCqReply&);
@@ -78,7 +93,6 @@ int detach_mcast(Call&, const protocol::McastRequest&, protocol::ReplyHeader&);
 int explain_failure(Call&, const protocol::ExplainRequest&, protocol::ReplyHeader&);
 int reserve_slot(Call&, const protocol::ReserveSlotRequest&, protocol::ReserveSlotReply&);
 int resolve(Call&, const protocol::ResolveRequest&, protocol::ResolveReply&);
-int unsupported(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
 
 /// An event fd: the read end goes to the process.
 struct NewEventFd {

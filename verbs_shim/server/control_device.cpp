@@ -69,7 +69,7 @@ int close_device(Call& call, const protocol::ObjectRequest& request, protocol::R
     NicSink& sink = *call.nic(*context).sink;
     in_context(c.qps, [&](QpObject& qp) {
         sink.qps.erase(qp.qp_num);
-        c.arena->release(qp.sq);
+        if (qp.sq.valid()) c.arena->release(qp.sq);
         if (qp.rq.valid()) c.arena->release(qp.rq);
     });
     in_context(c.srqs, [&](SrqObject& srq) {
@@ -83,6 +83,9 @@ int close_device(Call& call, const protocol::ObjectRequest& request, protocol::R
     const auto nothing = [](auto&) {};
     in_context(c.mrs, [&](MrObject& mr) { call.lab.memory().release_segment(c.space, mr.segment); });
     in_context(c.ahs, nothing);
+    in_context(c.mws, nothing);
+    in_context(c.xrcds, nothing);
+    in_context(c.dms, nothing);
     in_context(c.pds, nothing);
     in_context(c.channels, nothing);
     context->hca->release_all(context->owner, call.now);

@@ -53,8 +53,4 @@ int resolve(Call& call, const protocol::ResolveRequest& request, protocol::Resol
     return ENOENT;
 }
 
-int unsupported(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&) {
-    return EOPNOTSUPP;
-}
-
 }  // namespace simverbs::server

@@ -82,12 +82,16 @@ int reg_mr(Call& call, const protocol::RegMrRequest& request, protocol::RegMrRep
     const hca::MrSpec spec{pd->pd, call.client.space, request.addr, request.length, request.iova, request.access};
     const auto keys = context->hca->reg_mr(call.by(*context), spec);
     if (!keys.ok()) return keys.error;
-    if (const int error = check_range(call, request.addr, request.length, "ibv_reg_mr"); error != 0) {
+    // On-demand paging: what is not mapped is found out at the access.
+    const bool on_demand = (request.access & hca::kOnDemand) != 0;
+    const int error = on_demand ? 0 : check_range(call, request.addr, request.length, "ibv_reg_mr");
+    if (error != 0) {
         (void)context->hca->dereg_mr({context->owner, call.now, nullptr}, keys.value.handle);
         return error;
     }
-    MrObject mr{request.context, keys.value.handle, request.addr, request.length,
-                request.iova,    request.access,    request.pd,   pages_of(request.addr, request.length)};
+    MrObject mr{
+        request.context, keys.value.handle, request.addr, request.length,
+        request.iova,    request.access,    request.pd,   on_demand ? 0 : pages_of(request.addr, request.length)};
     mr.segment = hold_segment(call, request.addr, request.length, request.shared);
     note_registration(call, mr);
     reply.handle = call.client.mrs.add(std::move(mr));

@@ -15,6 +15,8 @@ bool known_type(uint32_t qp_type) {
         case IBV_QPT_RC:
         case IBV_QPT_UC:
         case IBV_QPT_UD:
+        case IBV_QPT_XRC_SEND:
+        case IBV_QPT_XRC_RECV:
             return true;
         default:
             return false;
@@ -23,34 +25,42 @@ bool known_type(uint32_t qp_type) {
 
 /// The objects that a new QP names, all of one context.
 int resolve_parts(Call& call, const protocol::CreateQpRequest& request, hca::QpInitAttr& init) {
+    init.type = static_cast<hca::QpType>(request.qp_type);
+    init.cap = cap_from(request.cap);
+    init.sq_sig_all = request.sq_sig_all != 0;
+    const auto here = [&](const auto* object) { return object != nullptr && object->context == request.context; };
+    if (init.type == hca::QpType::XrcRecv) {
+        const XrcdObject* xrcd = call.client.xrcds.find(request.xrcd);
+        if (!here(xrcd)) return EINVAL;
+        init.xrcd = xrcd->xrcd;
+        return 0;
+    }
     const PdObject* pd = call.client.pds.find(request.pd);
     const CqObject* send_cq = call.client.cqs.find(request.send_cq);
+    if (!here(pd) || !here(send_cq)) return EINVAL;
+    init.pd = pd->pd;
+    init.send_cq = send_cq->cq;
+    if (init.type == hca::QpType::XrcSend) return 0;
     const CqObject* recv_cq = call.client.cqs.find(request.recv_cq);
-    if (pd == nullptr || send_cq == nullptr || recv_cq == nullptr) return EINVAL;
-    if (pd->context != request.context || send_cq->context != request.context || recv_cq->context != request.context)
-        return EINVAL;
+    if (!here(recv_cq)) return EINVAL;
+    init.recv_cq = recv_cq->cq;
     if (request.srq != 0) {
         const SrqObject* srq = call.client.srqs.find(request.srq);
         if (srq == nullptr || srq->context != request.context) return EINVAL;
         init.srq = srq->srq;
     }
-    init.type = static_cast<hca::QpType>(request.qp_type);
-    init.pd = pd->pd;
-    init.send_cq = send_cq->cq;
-    init.recv_cq = recv_cq->cq;
-    init.cap = cap_from(request.cap);
-    init.sq_sig_all = request.sq_sig_all != 0;
     return 0;
 }
 
 /// Rings for what the HCA allocated. False if the arena is full.
 bool make_rings(Client& client, QpObject& qp) {
+    if (qp.type == hca::QpType::XrcRecv) return true;
     const uint64_t payload =
         std::max<uint64_t>(uint64_t{qp.cap.max_send_sge} * sizeof(protocol::WireSge), qp.cap.max_inline_data);
     const auto sq = client.arena->allocate(qp.cap.max_send_wr, sizeof(protocol::SendSlot) + payload);
     if (!sq) return false;
     qp.sq = *sq;
-    if (qp.srq != 0) return true;
+    if (qp.srq != 0 || qp.type == hca::QpType::XrcSend) return true;
     const auto rq = client.arena->allocate(
         qp.cap.max_recv_wr, sizeof(protocol::RecvSlot) + uint64_t{qp.cap.max_recv_sge} * sizeof(protocol::WireSge));
     if (!rq) {
@@ -61,7 +71,27 @@ bool make_rings(Client& client, QpObject& qp) {
     return true;
 }
 
-/// Handles of QPs are their numbers, unless the process has one with that number on another device.
+/// RESET forgets what the process has posted; from then on its ring and the HCA count from different places.
+void rebase(const Ring& ring, uint32_t counted, uint32_t& taken, uint32_t& base) {
+    if (!ring.valid()) return;
+    taken = ring.header->produced.load(std::memory_order_acquire);
+    base = taken - counted;
+}
+
+void set_state(const hca::Hca& hca, QpObject& qp, hca::QpState state, protocol::ProcessEntry& entry) {
+    qp.state = state;
+    if (qp.sq.valid()) qp.sq.header->state.store(static_cast<uint32_t>(state), std::memory_order_release);
+    if (qp.rq.valid()) qp.rq.header->state.store(static_cast<uint32_t>(state), std::memory_order_release);
+    if (state == hca::QpState::Reset) {
+        const auto counts = hca.queue_counts(qp.qp_num);
+        rebase(qp.sq, counts.sends, qp.sq_taken, qp.sq_base);
+        rebase(qp.rq, counts.receives, qp.rq_taken, qp.rq_base);
+    }
+    if (state == hca::QpState::Rtr || state == hca::QpState::Rts) entry.exposed.store(1);
+}
+
+}  // namespace
+
 uint32_t add_qp(Client& client, QpObject&& qp) {
     for (uint32_t handle = qp.qp_num; handle >= qp.qp_num; handle += 1U << 24) {
         if (client.qps.find(handle) != nullptr) continue;
@@ -71,24 +101,12 @@ uint32_t add_qp(Client& client, QpObject&& qp) {
     return 0;
 }
 
-void set_state(Client& client, QpObject& qp, hca::QpState state, protocol::ProcessEntry& entry) {
-    qp.state = state;
-    qp.sq.header->state.store(static_cast<uint32_t>(state), std::memory_order_release);
-    if (qp.rq.valid()) qp.rq.header->state.store(static_cast<uint32_t>(state), std::memory_order_release);
-    if (state == hca::QpState::Reset) {
-        qp.sq_taken = qp.sq_base = qp.sq.header->produced.load(std::memory_order_acquire);
-        if (qp.rq.valid()) qp.rq_taken = qp.rq_base = qp.rq.header->produced.load(std::memory_order_acquire);
-    }
-    if (state == hca::QpState::Rtr || state == hca::QpState::Rts) entry.exposed.store(1);
-    (void)client;
-}
-
-}  // namespace
-
 int create_qp(Call& call, const protocol::CreateQpRequest& request, protocol::CreateQpReply& reply) {
     ContextObject* context = call.context(request.context);
     if (context == nullptr) return EINVAL;
-    if (!known_type(request.qp_type) || request.create_flags != 0) return EOPNOTSUPP;
+    // A datagram is never delivered to the QP that sent it, with the flag or without.
+    const uint32_t flags = request.qp_type == IBV_QPT_UD ? uint32_t{IBV_QP_CREATE_BLOCK_SELF_MCAST_LB} : 0U;
+    if (!known_type(request.qp_type) || (request.create_flags & ~flags) != 0) return EOPNOTSUPP;
     hca::QpInitAttr init;
     if (const int error = resolve_parts(call, request, init); error != 0) return error;
     const auto created = context->hca->create_qp(call.by(*context), init);
@@ -105,7 +123,7 @@ int create_qp(Call& call, const protocol::CreateQpRequest& request, protocol::Cr
     qp.cap = created.value.cap;
     uint32_t handle = 0;
     if (make_rings(call.client, qp)) {
-        reply.sq = qp.sq.ref();
+        if (qp.sq.valid()) reply.sq = qp.sq.ref();
         if (qp.rq.valid()) reply.rq = qp.rq.ref();
         handle = add_qp(call.client, std::move(qp));
     }
@@ -128,7 +146,7 @@ int modify_qp(Call& call, const protocol::ModifyQpRequest& request, protocol::Re
     if (const int error = context->hca->modify_qp(call.by(*context), qp->qp_num, attr, request.mask); error != 0)
         return error;
     if ((request.mask & hca::kState) != 0)
-        set_state(call.client, *qp, attr.qp_state, call.lab.shared().processes[call.client.process]);
+        set_state(*context->hca, *qp, attr.qp_state, call.lab.shared().processes[call.client.process]);
     return 0;
 }
 
@@ -150,8 +168,10 @@ int destroy_qp(Call& call, const protocol::ObjectRequest& request, protocol::Des
     ContextObject* context = qp == nullptr ? nullptr : call.context(qp->context);
     if (context == nullptr) return EINVAL;
     if (const int error = context->hca->destroy_qp(call.by(*context), qp->qp_num); error != 0) return error;
-    call.nic(*context).sink->qps.erase(qp->qp_num);
-    call.client.arena->release(qp->sq);
+    auto& named = call.nic(*context).sink->qps;
+    const auto it = named.find(qp->qp_num);
+    if (it != named.end() && it->second.client == &call.client && it->second.handle == request.handle) named.erase(it);
+    if (qp->sq.valid()) call.client.arena->release(qp->sq);
     if (qp->rq.valid()) call.client.arena->release(qp->rq);
     call.client.qps.remove(request.handle);
     return 0;

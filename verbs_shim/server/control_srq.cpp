@@ -9,8 +9,16 @@ int create_srq(Call& call, const protocol::CreateSrqRequest& request, protocol::
     ContextObject* context = call.context(request.context);
     const PdObject* pd = call.client.pds.find(request.pd);
     if (context == nullptr || pd == nullptr || pd->context != request.context) return EINVAL;
-    if (request.srq_type != IBV_SRQT_BASIC) return EOPNOTSUPP;
-    hca::SrqSpec spec{pd->pd, request.attr.max_wr, request.attr.max_sge, request.attr.srq_limit};
+    if (request.srq_type != IBV_SRQT_BASIC && request.srq_type != IBV_SRQT_XRC) return EOPNOTSUPP;
+    hca::SrqSpec spec{pd->pd, request.attr.max_wr, request.attr.max_sge, request.attr.srq_limit, 0, 0};
+    if (request.srq_type == IBV_SRQT_XRC) {
+        const XrcdObject* xrcd = call.client.xrcds.find(request.xrcd);
+        const CqObject* cq = call.client.cqs.find(request.cq);
+        if (xrcd == nullptr || cq == nullptr) return EINVAL;
+        if (xrcd->context != request.context || cq->context != request.context) return EINVAL;
+        spec.xrcd = xrcd->xrcd;
+        spec.cq = cq->cq;
+    }
     const auto srq = context->hca->create_srq(call.by(*context), spec);
     if (!srq.ok()) return srq.error;
     const auto ring = call.client.arena->allocate(

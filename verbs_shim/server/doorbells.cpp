@@ -67,12 +67,20 @@ bool read_send(Drain& d, const QpObject& qp, uint32_t index, hca::SendWr& wr) {
     wr.remote_qpn = s.remote_qpn;
     wr.remote_qkey = s.remote_qkey;
     wr.remote_srqn = s.remote_srqn;
+    if (wr.opcode == hca::WrOpcode::BindMw) {
+        const MwObject* mw = d.client.mws.find(s.mw_handle);
+        const MrObject* mr = d.client.mrs.find(s.mw_mr_handle);
+        wr.mw = mw != nullptr && mw->context == qp.context ? mw->mw : 0;
+        wr.mw_mr = mr != nullptr && mr->context == qp.context ? mr->mr : 0;
+        wr.mw_rkey = s.mw_rkey;
+        wr.mw_access = s.mw_access;
+    }
     if (qp.type == hca::QpType::Ud) {
         const AhObject* ah = d.client.ahs.find(s.ah);
         wr.ah = ah != nullptr && ah->context == qp.context ? ah->ah : 0;
     }
     if ((s.send_flags & hca::kInline) != 0) {
-        if (s.inline_bytes > d.slot.size() - sizeof s || s.inline_bytes > qp.cap.max_inline_data) return false;
+        if (s.inline_bytes > d.slot.size() - sizeof s) return false;  // the HCA knows the limit
         wr.inline_data = d.slot.data() + sizeof s;
         wr.inline_bytes = s.inline_bytes;
         return true;
@@ -102,7 +110,7 @@ uint32_t available(const Ring& ring, uint32_t taken, uint32_t count) {
 
 void take_sends(Drain& d, uint32_t handle, uint32_t count, sim::SimTime t) {
     QpObject* qp = d.client.qps.find(handle);
-    ContextObject* context = qp == nullptr ? nullptr : d.client.contexts.find(qp->context);
+    ContextObject* context = qp == nullptr || !qp->sq.valid() ? nullptr : d.client.contexts.find(qp->context);
     if (context == nullptr) return;
     const uint32_t n = available(qp->sq, qp->sq_taken, count);
     for (uint32_t i = 0; i < n; ++i) {

@@ -247,6 +247,15 @@ ibv_device_attr_ex device_attr_to(const hca::DeviceAttr& a) noexcept {
     ex.hca_core_clock = a.hca_core_clock_khz;
     ex.device_cap_flags_ex = a.device_cap_flags;
     ex.phys_port_cnt_ex = a.phys_port_cnt;
+    ex.odp_caps.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT;
+    ex.odp_caps.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE |
+                                                 IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC |
+                                                 IBV_ODP_SUPPORT_SRQ_RECV;
+    ex.odp_caps.per_transport_caps.ud_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_SRQ_RECV;
+    ex.xrc_odp_caps = ex.odp_caps.per_transport_caps.rc_odp_caps;
+    ex.cq_mod_caps.max_cq_count = 0xFFFF;
+    ex.cq_mod_caps.max_cq_period = 0xFFF;
+    ex.max_dm_size = a.max_dm_size;
     return ex;
 }
 

@@ -48,7 +48,8 @@ void Lab::apply(Client& client, const Delivery& delivery) {
         case DeliveryKind::QueuePairState:
             if (QpObject* qp = client.qps.find(delivery.object)) {
                 qp->state = delivery.qp_state;
-                qp->sq.header->state.store(static_cast<uint32_t>(delivery.qp_state), std::memory_order_release);
+                if (qp->sq.valid())
+                    qp->sq.header->state.store(static_cast<uint32_t>(delivery.qp_state), std::memory_order_release);
                 if (qp->rq.valid())
                     qp->rq.header->state.store(static_cast<uint32_t>(delivery.qp_state), std::memory_order_release);
             }
@@ -85,14 +86,14 @@ void Lab::apply_completion(Client& client, const Delivery& delivery) {
     const NicSink& sink = *hosts_[client.host].nics[delivery.device].sink;
     const auto owned = sink.qps.find(cqe.qp_num);
     if (const QpObject* qp = owned == sink.qps.end() ? nullptr : client.qps.find(owned->second.handle)) {
-        // The HCA counts from the QP's last RESET, the rings go on.
-        if (cqe.is_send) {
+        if (cqe.is_send)
             slot.queue_tail += qp->sq_base;
-        } else if (qp->srq == 0) {
+        else if (cqe.srq == 0)
             slot.queue_tail += qp->rq_base;
-        } else {
-            slot.srq = qp->srq;
-        }
+    }
+    if (cqe.srq != 0) {
+        const auto srq = sink.srqs.find(cqe.srq);
+        if (srq != sink.srqs.end() && srq->second.client == &client) slot.srq = srq->second.handle;
     }
     std::memcpy(cq->ring.slot(cq->produced), &slot, sizeof slot);
     cq->ring.header->produced.store(++cq->produced, std::memory_order_release);

@@ -28,8 +28,9 @@ constexpr WcOpcode wc_opcode_of(WrOpcode op) noexcept {
         case WrOpcode::Tso:
         case WrOpcode::Driver1:
         case WrOpcode::Flush:
-        case WrOpcode::AtomicWrite:
             return WcOpcode::Send;
+        case WrOpcode::AtomicWrite:
+            return WcOpcode::AtomicWrite;
     }
     return WcOpcode::Send;
 }
@@ -68,7 +69,7 @@ void Device::complete_send(Qp& qp, uint32_t number, WcStatus status, sim::SimTim
     cqe.status = status;
     if (status == WcStatus::Success) {
         cqe.opcode = wc_opcode_of(m.opcode);
-        cqe.byte_len = m.length;
+        cqe.byte_len = m.is_local() ? 0 : m.length;
     }
     cqe.vendor_err = vendor_err_of(status);
     cqe.queue_tail = number + 1;

@@ -9,7 +9,15 @@
 
 namespace simverbs::hca {
 
-/// A registered range of memory.
+/// What a key stands for.
+enum class KeyKind : uint8_t {
+    Region,
+    NullRegion,   ///< local only: reads as zeros, what is written vanishes
+    WindowType1,  ///< bound by whoever has its QP's protection domain
+    WindowType2,  ///< bound and used through one QP
+};
+
+/// A registered range of memory, or a window into one.
 struct Mr {
     uint32_t handle = 0;  ///< 0: free
     uint32_t owner = 0;
@@ -19,8 +27,17 @@ struct Mr {
     uint64_t iova = 0, length = 0;
     uint32_t access = 0;
     uint32_t lkey = 0, rkey = 0;
-    bool rkey_valid = true;  ///< false after a SEND with invalidate or local invalidate
+    KeyKind kind = KeyKind::Region;
+    bool rkey_valid = true;  ///< a window that is not bound has no valid key
+    uint32_t windows = 0;    ///< bound to this region
+    uint32_t bound_to = 0;   ///< window: handle of its region; 0: not bound
+    uint32_t bound_qp = 0;   ///< type 2 window: the only QP that serves it
+    uint32_t memory = 0;     ///< handle of the device memory that it lies in; 0: the program's
     uint8_t generation = 0;  ///< of this slot: the consumer byte of its keys
+
+    [[nodiscard]] constexpr bool is_window() const noexcept {
+        return kind == KeyKind::WindowType1 || kind == KeyKind::WindowType2;
+    }
 };
 
 /// What an access came to. `Ok` or which check failed, in the order of the checks.

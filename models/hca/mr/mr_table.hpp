@@ -47,7 +47,7 @@ class MrTable {
     }
     [[nodiscard]] const Mr* find_lkey(uint32_t lkey) const noexcept {
         const Mr* mr = find_index(lkey, 0);
-        return mr != nullptr && mr->lkey == lkey ? mr : nullptr;
+        return mr != nullptr && mr->lkey == lkey && !mr->is_window() ? mr : nullptr;
     }
     [[nodiscard]] const Mr* find_rkey(uint32_t rkey) const noexcept {
         const Mr* mr = find_index(rkey, 1);

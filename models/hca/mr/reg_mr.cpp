@@ -37,6 +37,16 @@ int no_such_mr(const ControlContext& by) {
     return refuse(by, ENOENT, Rule::NoSuchObject, [](Explanation& e) { e.attribute = "mr"; });
 }
 
+/// Source: ibv_dereg_mr(3), ibv_rereg_mr(3): a region with bound windows stays.
+int has_windows(const ControlContext& by, const Mr& mr) {
+    if (mr.windows == 0) return 0;
+    return refuse(by, EBUSY, Rule::ObjectInUse, [&](Explanation& e) {
+        e.attribute = "mr";
+        e.given = std::to_string(mr.windows) + " bound memory windows";
+        e.advice = "unbind, invalidate or deallocate them first";
+    });
+}
+
 }  // namespace
 
 Result<MrKeys> Hca::reg_mr(const ControlContext& by, const MrSpec& spec) {
@@ -59,10 +69,19 @@ Result<MrKeys> Hca::reg_mr(const ControlContext& by, const MrSpec& spec) {
     return {0, {mr.handle, mr.lkey, mr.rkey}};
 }
 
+Result<MrKeys> Hca::alloc_null_mr(const ControlContext& by, PdHandle pd_handle) {
+    Result<MrKeys> made = reg_mr(by, {pd_handle, host::kNullSpace, 0, ~uint64_t{0}, 0, kLocalWrite});
+    if (made.ok()) device_->mrs.find(made.value.handle)->kind = KeyKind::NullRegion;
+    return made;
+}
+
 Result<MrKeys> Hca::rereg_mr(const ControlContext& by, MrHandle handle, uint32_t flags, const MrSpec& spec) {
     Device& d = *device_;
     Mr* mr = d.mrs.find(handle);
-    if (mr == nullptr || mr->owner != by.owner) return {no_such_mr(by), {}};
+    if (mr == nullptr || mr->owner != by.owner || mr->is_window()) return {no_such_mr(by), {}};
+    if (mr->kind == KeyKind::NullRegion || mr->memory != 0)
+        return {refuse(by, EOPNOTSUPP, Rule::AttributeNotAllowed, [](Explanation& e) { e.attribute = "mr"; }), {}};
+    if (const int error = has_windows(by, *mr); error != 0) return {error, {}};
     if ((flags & ~(kChangeTranslation | kChangePd | kChangeAccess)) != 0 || flags == 0)
         return {refuse(by, EINVAL, Rule::AttributeOutOfRange, [](Explanation& e) { e.attribute = "flags"; }), {}};
     Pd* pd = (flags & kChangePd) != 0 ? d.find_pd(by, spec.pd) : nullptr;
@@ -86,14 +105,15 @@ Result<MrKeys> Hca::rereg_mr(const ControlContext& by, MrHandle handle, uint32_t
         mr->iova = spec.iova;
         mr->length = spec.length;
     }
-    mr->rkey_valid = true;
     return {0, {mr->handle, mr->lkey, mr->rkey}};
 }
 
 int Hca::dereg_mr(const ControlContext& by, MrHandle handle) {
     Device& d = *device_;
     Mr* mr = d.mrs.find(handle);
-    if (mr == nullptr || mr->owner != by.owner) return no_such_mr(by);
+    if (mr == nullptr || mr->owner != by.owner || mr->is_window()) return no_such_mr(by);
+    if (const int error = has_windows(by, *mr); error != 0) return error;
+    if (mr->memory != 0) --d.dms[mr->memory].users;
     // What has been read and written so far counts; the memory may be unmapped at once.
     if (d.mover != nullptr) d.mover->settle_all(mr->space);
     ++d.mr_epoch;

@@ -5,7 +5,9 @@ namespace simverbs::hca {
 
 WcStatus Device::local_status_of(Check check) noexcept {
     if (check == Check::LocalLength || check == Check::ReceiveTooSmall) return WcStatus::LocLenErr;
-    return check == Check::LocalOperation ? WcStatus::LocQpOpErr : WcStatus::LocProtErr;
+    if (check == Check::MwBind) return WcStatus::MwBindErr;
+    return check == Check::LocalOperation || check == Check::InvalidateKey ? WcStatus::LocQpOpErr
+                                                                           : WcStatus::LocProtErr;
 }
 
 Device::LocalFault Device::resolve_sges(uint32_t pd, std::span<const Sge> sges, uint64_t length, uint32_t needed,

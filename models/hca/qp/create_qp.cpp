@@ -40,59 +40,92 @@ int check_caps(const ControlContext& by, const QpInitAttr& init, const DeviceAtt
     return 0;
 }
 
+/// What a new QP is made of; null where its type has none.
+struct QpParts {
+    Pd* pd = nullptr;
+    Cq* send_cq = nullptr;
+    Cq* recv_cq = nullptr;
+    Srq* srq = nullptr;
+    Xrcd* xrcd = nullptr;
+};
+
+/// Source: the kernel's create_qp of uverbs: XRC_RECV has its domain alone, XRC_SEND no receive side.
+int find_parts(Device& d, const ControlContext& by, const QpInitAttr& init, QpParts& parts) {
+    if (init.type == QpType::XrcRecv) {
+        const auto it = d.xrcds.find(init.xrcd);
+        if (it == d.xrcds.end() || it->second.owner != by.owner) return missing(by, "xrcd");
+        parts.xrcd = &it->second;
+        return 0;
+    }
+    parts.pd = d.find_pd(by, init.pd);
+    if (parts.pd == nullptr) return missing(by, "pd");
+    parts.send_cq = d.find_cq(init.send_cq);
+    if (parts.send_cq == nullptr || parts.send_cq->owner != by.owner) return missing(by, "send_cq");
+    if (init.type == QpType::XrcSend) return 0;
+    parts.recv_cq = d.find_cq(init.recv_cq);
+    if (parts.recv_cq == nullptr || parts.recv_cq->owner != by.owner) return missing(by, "recv_cq");
+    if (init.srq == 0) return 0;
+    parts.srq = d.find_srq(init.srq);
+    if (parts.srq == nullptr || parts.srq->owner != by.owner || parts.srq->xrcd != 0) return missing(by, "srq");
+    return 0;
+}
+
+/// Queue sizes that a type does not have are 0.
+void drop_unused_caps(QpType type, bool has_srq, QpCap& cap) {
+    if (type == QpType::XrcRecv) cap = {};
+    if (type == QpType::XrcSend || has_srq) cap.max_recv_wr = cap.max_recv_sge = 0;
+}
+
+void allocate_queues(Qp& qp, const Srq* srq) {
+    VerbsQp& v = *qp.verbs;
+    const QpCap& cap = v.init.cap;
+    const uint32_t slots = std::bit_ceil(std::max(cap.max_send_wr, 1U));
+    qp.messages.resize(slots);
+    qp.message_mask = slots - 1;
+    v.wqes.resize(slots);
+    v.sges.resize(size_t{slots} * std::max(cap.max_send_sge, 1U));
+    v.inline_data.resize(size_t{slots} * v.inline_stride());
+    v.rq.allocate(std::max(cap.max_recv_wr, 1U), cap.max_recv_sge);
+    v.receive.sges.reserve(srq != nullptr ? srq->queue.max_sge() : std::max(cap.max_recv_sge, 1U));
+    v.gather.reserve(std::max(cap.max_send_sge, 1U));
+}
+
 }  // namespace
 
 Result<CreatedQp> Hca::create_qp(const ControlContext& by, const QpInitAttr& init) {
     Device& d = *device_;
-    if (init.type != QpType::Rc && init.type != QpType::Uc && init.type != QpType::Ud)
+    if (init.type == QpType::RawPacket)
         return {refuse(by, EOPNOTSUPP, Rule::QpTypeUnsupported,
                        [&](Explanation& e) {
                            e.attribute = "qp_type";
                            e.given = name_of(init.type);
-                           e.required = "IBV_QPT_RC, IBV_QPT_UC or IBV_QPT_UD";
+                           e.required = "IBV_QPT_RC, UC, UD, XRC_SEND or XRC_RECV";
                        }),
                 {}};
-    Pd* pd = d.find_pd(by, init.pd);
-    if (pd == nullptr) return {missing(by, "pd"), {}};
-    Cq* send_cq = d.find_cq(init.send_cq);
-    Cq* recv_cq = d.find_cq(init.recv_cq);
-    if (send_cq == nullptr || send_cq->owner != by.owner) return {missing(by, "send_cq"), {}};
-    if (recv_cq == nullptr || recv_cq->owner != by.owner) return {missing(by, "recv_cq"), {}};
-    Srq* srq = nullptr;
-    if (init.srq != 0) {
-        srq = d.find_srq(init.srq);
-        if (srq == nullptr || srq->owner != by.owner) return {missing(by, "srq"), {}};
-    }
+    QpParts parts;
+    if (const int error = find_parts(d, by, init, parts); error != 0) return {error, {}};
     if (const int error = check_caps(by, init, d.attr); error != 0) return {error, {}};
     if (d.live_qps >= static_cast<uint32_t>(d.attr.max_qp))
         return {refuse(by, ENOMEM, Rule::OutOfResources, [](Explanation& e) { e.attribute = "max_qp"; }), {}};
 
     Qp& qp = d.new_qp(init.type);
     ++d.live_qps;
-    ++pd->users;
-    ++send_cq->users;
-    ++recv_cq->users;
-    if (srq != nullptr) ++srq->users;
+    if (parts.pd != nullptr) ++parts.pd->users;
+    if (parts.send_cq != nullptr) ++parts.send_cq->users;
+    if (parts.recv_cq != nullptr) ++parts.recv_cq->users;
+    if (parts.srq != nullptr) ++parts.srq->users;
+    if (parts.xrcd != nullptr) ++parts.xrcd->users;
     qp.pd = init.pd;
     qp.verbs = std::make_unique<VerbsQp>();
     VerbsQp& v = *qp.verbs;
     v.owner = by.owner;
     v.init = init;
-    v.send_cq = send_cq;
-    v.recv_cq = recv_cq;
-    v.srq = srq;
-    QpCap& cap = v.init.cap;
-    if (srq != nullptr) cap.max_recv_wr = cap.max_recv_sge = 0;
-    const uint32_t slots = std::bit_ceil(std::max(cap.max_send_wr, 1U));
-    qp.messages.resize(slots);
-    qp.message_mask = slots - 1;
-    v.wqes.resize(slots);
-    v.sges.resize(size_t{slots} * std::max(cap.max_send_sge, 1U));
-    v.inline_data.resize(size_t{slots} * cap.max_inline_data);
-    v.rq.allocate(std::max(cap.max_recv_wr, 1U), cap.max_recv_sge);
-    v.receive.sges.reserve(srq != nullptr ? srq->queue.max_sge() : std::max(cap.max_recv_sge, 1U));
-    v.gather.reserve(std::max(cap.max_send_sge, 1U));
-    return {0, {qp.qpn, cap}};
+    v.send_cq = parts.send_cq;
+    v.recv_cq = parts.recv_cq;
+    v.srq = parts.srq;
+    drop_unused_caps(init.type, parts.srq != nullptr, v.init.cap);
+    allocate_queues(qp, parts.srq);
+    return {0, {qp.qpn, v.init.cap}};
 }
 
 Result<QpQuery> Hca::query_qp(const ControlContext& by, uint32_t qp_num) const {
@@ -114,6 +147,7 @@ int Hca::destroy_qp(const ControlContext& by, uint32_t qp_num) {
     Device& d = *device_;
     Qp* qp = d.find_owned(by, qp_num);
     if (qp == nullptr) return missing(by, "qp");
+    if (d.drop_opener(*qp, by.owner)) return 0;
     if (!qp->verbs->mcast.empty())
         return refuse(by, EBUSY, Rule::ObjectInUse, [](Explanation& e) {
             e.attribute = "qp";
@@ -128,12 +162,14 @@ void Device::destroy(Qp& qp, sim::SimTime now) {
     VerbsQp& v = *qp.verbs;
     for (const auto& [gid, lid] : v.mcast) leave_group(qp, gid);
     release_streams(qp);
-    --pds[v.init.pd].users;
-    --v.send_cq->users;
-    --v.recv_cq->users;
-    if (v.srq != nullptr) {
-        if (qp.rs.has_wqe) v.srq->queue.retire();
-        --v.srq->users;
+    if (v.srq != nullptr && qp.rs.has_wqe) v.srq->queue.retire();
+    if (qp.type == QpType::XrcRecv) {
+        --xrcds[v.init.xrcd].users;
+    } else {
+        --pds[v.init.pd].users;
+        --v.send_cq->users;
+        if (v.recv_cq != nullptr) --v.recv_cq->users;
+        if (v.srq != nullptr) --v.srq->users;
     }
     --live_qps;
     // A QP that never received owes nothing.
@@ -153,17 +189,20 @@ void Device::destroy(Qp& qp, sim::SimTime now) {
 
 void Hca::release_all(OwnerId owner, sim::SimTime now) {
     Device& d = *device_;
-    for (const auto& qp : d.qps)
-        if (!qp->destroyed && qp->verbs != nullptr && qp->verbs->owner == owner) d.destroy(*qp, now);
-    std::erase_if(d.srqs, [&](const auto& entry) { return entry.second->owner == owner; });
+    for (const auto& qp : d.qps) {
+        if (qp->destroyed || qp->verbs == nullptr) continue;
+        if (!d.drop_opener(*qp, owner) && qp->verbs->owner == owner) d.destroy(*qp, now);
+    }
+    d.release_srqs(owner);
     std::erase_if(d.cqs, [&](const auto& entry) { return entry.second->owner == owner; });
     std::erase_if(d.ahs, [&](const auto& entry) { return entry.second.owner == owner; });
     d.mrs.for_each([&](Mr& mr) {
         if (mr.owner != owner) return;
-        if (d.mover != nullptr) d.mover->settle_all(mr.space);
+        if (d.mover != nullptr && !mr.is_window()) d.mover->settle_all(mr.space);
         d.mrs.remove(mr);
     });
     ++d.mr_epoch;
+    d.release_domains(owner);
     std::erase_if(d.pds, [&](const auto& entry) { return entry.second.owner == owner; });
 }
 

@@ -40,11 +40,12 @@ constexpr uint32_t kKnownMask = kState | kCurState | kEnSqdAsyncNotify | kAccess
 
 }  // namespace
 
-int Hca::modify_qp(const ControlContext& by, uint32_t qp_num, const QpAttr& attr, uint32_t mask) {
+int Hca::modify_qp(const ControlContext& by, uint32_t qp_num, const QpAttr& attr, uint32_t given_mask) {
     Device& d = *device_;
     Qp* found = d.find_owned(by, qp_num);
     if (found == nullptr) return refuse(by, ENOENT, Rule::NoSuchObject, [](Explanation& e) { e.attribute = "qp"; });
     Qp& qp = *found;
+    const uint32_t mask = mask_of_type(qp.type, given_mask);
     if ((mask & ~kKnownMask) != 0)
         return refuse(by, EOPNOTSUPP, Rule::AttributeNotAllowed, [](Explanation& e) { e.attribute = "attr_mask"; });
 
@@ -195,6 +196,10 @@ void Device::reset_qp(Qp& qp) {
     const uint32_t in_pipeline = qp.rs.responses_in_pipeline;
     const bool requester_queued = qp.rq.queued, responder_queued = qp.rs.queued;
     if (v.srq != nullptr && qp.rs.has_wqe) v.srq->queue.retire();
+    if (qp.type == QpType::XrcRecv) {
+        v.srq = nullptr;
+        v.recv_cq = nullptr;
+    }
     qp.rq = Requester{};
     qp.rs = Responder{};
     qp.rq.queued = requester_queued;

@@ -61,7 +61,8 @@ int check_send(const Device& d, const Qp& qp, const SendWr& wr, Explanation* why
             e.advice = "poll the CQ, signal some of the requests, or create the QP with a larger max_send_wr";
         });
     if ((wr.send_flags & kInline) != 0) {
-        if (wr.inline_bytes > v.init.cap.max_inline_data)
+        const uint32_t room = wr.opcode == WrOpcode::AtomicWrite ? v.inline_stride() : v.init.cap.max_inline_data;
+        if (wr.inline_bytes > room)
             return reject(why, EINVAL, Rule::InlineTooLarge, [&](Explanation& e) {
                 e.where = "ibv_post_send";
                 e.attribute = "cap.max_inline_data";
@@ -89,7 +90,7 @@ int check_send(const Device& d, const Qp& qp, const SendWr& wr, Explanation* why
 
 /// Length of the message: atomics are 8 bytes whatever their SGE says.
 uint64_t message_length(const SendWr& wr) noexcept {
-    constexpr uint64_t kAtomicBytes = 8;
+    if (wr.opcode == WrOpcode::BindMw || wr.opcode == WrOpcode::LocalInv) return 0;
     if ((wr.send_flags & kInline) != 0) return wr.inline_bytes;
     if (wr.opcode == WrOpcode::AtomicCmpAndSwp || wr.opcode == WrOpcode::AtomicFetchAndAdd) return kAtomicBytes;
     uint64_t n = 0;
@@ -139,12 +140,12 @@ int Hca::post_send(uint32_t qp_num, const SendWr& wr, sim::SimTime t, Doorbell d
     m.opcode = wr.opcode;
     m.send_flags = static_cast<uint8_t>(wr.send_flags);
     SendWqe& w = v.wqes[slot];
-    w = {wr.wr_id, wr.remote_addr, wr.compare_add, wr.swap,       wr.rkey, wr.imm_or_rkey, 0,
-         0,        wr.ah,          wr.remote_qpn,  wr.remote_qkey};
+    w = {wr.wr_id, wr.remote_addr, wr.compare_add, wr.swap,        wr.rkey, wr.imm_or_rkey, 0,        0,
+         wr.ah,    wr.remote_qpn,  wr.remote_qkey, wr.remote_srqn, wr.mw,   wr.mw_rkey,     wr.mw_mr, wr.mw_access};
     if ((wr.send_flags & kInline) != 0) {
         w.inline_bytes = wr.inline_bytes;
         if (wr.inline_bytes > 0)
-            std::memcpy(&v.inline_data[size_t{slot} * v.init.cap.max_inline_data], wr.inline_data, wr.inline_bytes);
+            std::memcpy(&v.inline_data[size_t{slot} * v.inline_stride()], wr.inline_data, wr.inline_bytes);
     } else {
         w.num_sge = wr.num_sge;
         std::copy_n(wr.sges, wr.num_sge, &v.sges[size_t{slot} * std::max(v.init.cap.max_send_sge, 1U)]);
@@ -170,12 +171,20 @@ void Device::ring_doorbell(Qp& qp, sim::SimTime t, uint32_t last_wqe_bytes) {
     node.engine().wake(node.id(), std::max(at, node.engine().frontier()));
 }
 
+Hca::QueueCounts Hca::queue_counts(uint32_t qp_num) const {
+    const Qp* qp = device_->find_qp(qp_num);
+    if (qp == nullptr || qp->verbs == nullptr) return {};
+    return {qp->verbs->posted, qp->verbs->rq.posted()};
+}
+
 int Hca::post_recv(uint32_t qp_num, const RecvWr& wr, sim::SimTime t, Explanation* why) {
     Device& d = *device_;
     Qp* qp = d.find_qp(qp_num);
     if (qp == nullptr || qp->verbs == nullptr) return reject(why, EINVAL, Rule::NoSuchObject, "qp");
     VerbsQp& v = *qp->verbs;
-    if (v.srq != nullptr) return reject(why, EINVAL, Rule::UsesSrq, "srq");
+    if (v.init.srq != 0) return reject(why, EINVAL, Rule::UsesSrq, "srq");
+    if (qp->type == QpType::XrcSend || qp->type == QpType::XrcRecv)
+        return reject(why, EINVAL, Rule::OpcodeUnsupported, "qp_type");
     if (qp->state == QpState::Reset)
         return reject(why, EINVAL, Rule::PostInWrongState, [](Explanation& e) {
             e.where = "ibv_post_recv";

@@ -1,6 +1,7 @@
 // A queue pair: the transport's hot state, and the verbs objects around it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "models/hca/transport/requester.hpp"
 #include "models/hca/transport/responder.hpp"
 #include "models/hca/transport/work_source.hpp"
+#include "models/wire/opcode.hpp"
 #include "sim/timer.hpp"
 
 namespace simverbs::hca {
@@ -24,7 +26,8 @@ struct SendWqe {
     uint64_t wr_id = 0, remote_addr = 0, compare_add = 0, swap = 0;
     uint32_t rkey = 0, imm_or_rkey = 0;
     uint32_t num_sge = 0, inline_bytes = 0;
-    uint32_t ah = 0, remote_qpn = 0, remote_qkey = 0;
+    uint32_t ah = 0, remote_qpn = 0, remote_qkey = 0, remote_srqn = 0;
+    uint32_t mw = 0, mw_rkey = 0, mw_mr = 0, mw_access = 0;
 };
 
 /// A range of memory that passed its checks.
@@ -50,7 +53,8 @@ struct VerbsQp {
     QpAttr attr;
     Cq* send_cq = nullptr;
     Cq* recv_cq = nullptr;
-    Srq* srq = nullptr;
+    Srq* srq = nullptr;             ///< XRC_RECV: that of the message in progress
+    std::vector<uint32_t> openers;  ///< XRC_RECV: owners of further handles
     // send queue: parallel to Qp::messages
     std::vector<SendWqe> wqes;
     std::vector<Sge> sges;
@@ -63,6 +67,9 @@ struct VerbsQp {
     std::vector<ResolvedSge> gather;  ///< scratch: SGEs of the message being sent
     std::vector<std::pair<Gid, uint16_t>> mcast;
     bool sq_drained_told = false;
+
+    /// Room for inline data a WQE: an ATOMIC WRITE's eight bytes always fit.
+    [[nodiscard]] uint32_t inline_stride() const noexcept { return std::max(init.cap.max_inline_data, kAtomicBytes); }
 };
 
 /// Which timer of a QP; together with the QP number the source of its expiry.
@@ -97,6 +104,26 @@ struct Qp {
     std::unique_ptr<VerbsQp> verbs;            ///< null for flows
     WorkSource* source = nullptr;              ///< null for verbs QPs
 
+    /// Acknowledged and retransmitted: RC and both ends of XRC.
+    [[nodiscard]] bool is_reliable() const noexcept {
+        return type == QpType::Rc || type == QpType::XrcSend || type == QpType::XrcRecv;
+    }
+    /// Service bits of the opcodes that it sends.
+    [[nodiscard]] wire::Transport transport() const noexcept {
+        switch (type) {
+            case QpType::Rc:
+                return wire::Transport::Rc;
+            case QpType::Uc:
+                return wire::Transport::Uc;
+            case QpType::Ud:
+            case QpType::RawPacket:
+                return wire::Transport::Ud;
+            case QpType::XrcSend:
+            case QpType::XrcRecv:
+                return wire::Transport::Xrc;
+        }
+        return wire::Transport::Rc;
+    }
     [[nodiscard]] Message& message(uint32_t number) noexcept { return messages[number & message_mask]; }
     [[nodiscard]] bool responses_waiting() const noexcept {
         return resources_next != resources_head || !replays.empty();

@@ -36,7 +36,7 @@ void Device::report(const Incident& incident) {
 
 void Device::fail_send(Qp& qp, uint32_t number, WcStatus status, Incident incident, sim::SimTime now) {
     Requester& r = qp.rq;
-    const bool reliable = qp.type == QpType::Rc;
+    const bool reliable = qp.is_reliable();
     incident.status = status;
     incident.from = qp.state;
     incident.to = reliable ? QpState::Err : QpState::Sqe;

@@ -15,6 +15,14 @@ struct TransitionVerdict {
     QpState to = QpState::Reset;
 };
 
+/// Attributes that an end of XRC does not have are left out without a word, so that programs can treat both ends like
+/// an RC QP. Source: the kernel's modify_qp_mask.
+[[nodiscard]] constexpr uint32_t mask_of_type(QpType type, uint32_t mask) noexcept {
+    if (type == QpType::XrcSend) return mask & ~uint32_t{kMaxDestRdAtomic | kMinRnrTimer};
+    if (type == QpType::XrcRecv) return mask & ~uint32_t{kMaxQpRdAtomic | kRetryCnt | kRnrRetry};
+    return mask;
+}
+
 /// Checks state, transition, required and allowed attributes (IBTA tables; order as in the kernel's
 /// ib_modify_qp_is_ok and its callers).
 [[nodiscard]] TransitionVerdict check_transition(QpType type, QpState current, const QpAttr& attr, uint32_t mask,

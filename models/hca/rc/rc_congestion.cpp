@@ -9,7 +9,7 @@ namespace simverbs::hca {
 
 QpCongestion* Device::congestion_of(Qp& qp) {
     const CongestionConfig& c = config.congestion;
-    if (c.algorithm == nullptr || qp.type != QpType::Rc || qp.path.loopback) return nullptr;
+    if (c.algorithm == nullptr || !qp.is_reliable() || qp.path.loopback) return nullptr;
     if (qp.congestion) return qp.congestion.get();
     qp.congestion = std::make_unique<QpCongestion>();
     QpCongestion& to = *qp.congestion;

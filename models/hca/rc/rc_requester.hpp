@@ -85,6 +85,8 @@ class RcRequester {
     void pace(uint32_t wire_bytes, sim::SimTime now);
 
     void start_message(Message& m, sim::SimTime now);
+    /// False if the next message must wait, or the QP has come to grief.
+    [[nodiscard]] bool run_local(sim::SimTime now);
     void build_packet(Message& m, TxEntry& entry, uint32_t& dma_bytes);
     void add_headers(wire::Packet& packet, const Message& m, const wire::OpcodeInfo& info);
     /// Everything up to and including `psn` has arrived. False if a READ or atomic before it is still unanswered:

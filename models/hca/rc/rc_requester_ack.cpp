@@ -127,6 +127,12 @@ void RcRequester::retire_oldest(WcStatus status, sim::SimTime now) {
     ++r_.una;
     m.started = false;
     d_.complete_send(qp_, number, status, now);
+    // Binds and invalidations behind it were done in their turn.
+    while (r_.una != r_.cur && qp_.sends() && qp_.message(r_.una).started && qp_.message(r_.una).is_local()) {
+        const uint32_t local = r_.una++;
+        qp_.message(local).started = false;
+        d_.complete_send(qp_, local, WcStatus::Success, now);
+    }
     d_.note_drained(qp_, now);
 }
 

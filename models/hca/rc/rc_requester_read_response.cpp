@@ -39,12 +39,14 @@ void RcRequester::on_read_response(const wire::Packet& packet, const wire::Opcod
         return;
     }
     const uint32_t at = m.responses * qp_.mtu;
-    const uint32_t length = std::min(qp_.mtu, m.length - at);
-    if (m.opcode != WrOpcode::RdmaRead || packet.payload_bytes != length) {
+    // An ATOMIC WRITE is answered by a READ response without payload.
+    const bool is_read = m.opcode == WrOpcode::RdmaRead;
+    const uint32_t length = is_read ? std::min(qp_.mtu, m.length - at) : 0;
+    if ((!is_read && m.opcode != WrOpcode::AtomicWrite) || packet.payload_bytes != length) {
         fail_oldest(WcStatus::BadRespErr, Check::BadResponse, &packet, now);
         return;
     }
-    if (qp_.verbs != nullptr) {
+    if (qp_.verbs != nullptr && is_read) {
         const size_t slot = r_.una & qp_.message_mask;
         const uint32_t stride = std::max(qp_.verbs->init.cap.max_send_sge, 1U);
         const std::span sges(&qp_.verbs->sges[slot * stride], qp_.verbs->wqes[slot].num_sge);
@@ -89,7 +91,7 @@ void RcRequester::on_atomic_acknowledge(const wire::Packet& packet, sim::SimTime
         response_lost(now);
         return;
     }
-    if (found->opcode == WrOpcode::RdmaRead) {
+    if (found->opcode != WrOpcode::AtomicCmpAndSwp && found->opcode != WrOpcode::AtomicFetchAndAdd) {
         fail_oldest(WcStatus::BadRespErr, Check::BadResponse, &packet, now);
         return;
     }

@@ -6,7 +6,8 @@ namespace simverbs::hca {
 Pull RcRequester::pull(sim::SimTime now) {
     if (!qp_.sends() || r_.rnr_wait || r_.stopped) return Pull::Nothing;
     if (r_.cur == r_.end && qp_.source != nullptr) d_.refill_from_source(qp_, now);
-    if (r_.cur == r_.end) {
+    if (r_.cur != r_.end && qp_.message(r_.cur).is_local() && !run_local(now)) return Pull::Nothing;
+    if (r_.cur == r_.end || !qp_.sends()) {
         d_.note_drained(qp_, now);
         return Pull::Nothing;
     }
@@ -32,8 +33,8 @@ Pull RcRequester::pull(sim::SimTime now) {
                 return Pull::Nothing;  // an acknowledge or a response makes the QP ready again
         }
     }
-    const bool needs_stream = d_.mover != nullptr && qp_.verbs != nullptr && m.stream == wire::kNoStream &&
-                              m.length > 0 && !m.has_responses();
+    const bool needs_stream =
+        d_.mover != nullptr && qp_.verbs != nullptr && m.stream == wire::kNoStream && m.length > 0 && !m.fills_sges();
     if (!m.started || needs_stream) {
         const auto fault = d_.open_message(qp_, m, r_.cur, r_.cur_packet * qp_.mtu);
         if (fault.check != Check::None) {
@@ -55,12 +56,12 @@ Pull RcRequester::pull(sim::SimTime now) {
         }
     }
     const auto extra =
-        m.packets > 1 && r_.cur_packet == 0 && !m.has_responses() ? d_.timing.message_overhead : sim::SimTime::zero();
+        m.packets > 1 && r_.cur_packet == 0 && !m.fills_sges() ? d_.timing.message_overhead : sim::SimTime::zero();
     // The next PSN: READs take those of their responses.
     const bool whole = m.has_responses() || r_.cur_packet + 1 == m.packets;
     if (whole) {
         r_.next_psn = m.last_psn().next();
-        if (!m.has_responses()) d_.close_message(m);
+        if (!m.fills_sges()) d_.close_message(m);
         ++r_.cur;
         r_.cur_packet = 0;
     } else {
@@ -84,6 +85,33 @@ void RcRequester::start_message(Message& m, sim::SimTime now) {
     d_.charge_message(qp_, now);
 }
 
+/// Operations without packets are done in their turn, once, and complete when everything before them has.
+bool RcRequester::run_local(sim::SimTime now) {
+    while (r_.cur != r_.end && qp_.message(r_.cur).is_local()) {
+        Message& m = qp_.message(r_.cur);
+        if (!m.started) {
+            if (qp_.state == QpState::Sqd) {
+                d_.note_drained(qp_, now);
+                return false;
+            }
+            if ((m.send_flags & kFence) != 0 && r_.reads_outstanding > 0) return false;
+            const auto fault = d_.execute_local(qp_, m, qp_.verbs->wqes[r_.cur & qp_.message_mask]);
+            if (fault.check != Check::None) {
+                d_.stop_at_local_error(qp_, fault, d_.local_status_of(fault.check), now);
+                return false;
+            }
+            m.started = true;
+            m.first_psn = r_.next_psn;
+            m.packets = 0;
+            d_.charge_message(qp_, now);
+        }
+        const bool oldest = r_.una == r_.cur;
+        ++r_.cur;
+        if (oldest) retire_oldest(WcStatus::Success, now);
+    }
+    return true;
+}
+
 /// The packet at (cur, cur_packet).
 void RcRequester::build_packet(Message& m, TxEntry& entry, uint32_t& dma_bytes) {
     entry.kind = TxKind::Request;
@@ -91,8 +119,12 @@ void RcRequester::build_packet(Message& m, TxEntry& entry, uint32_t& dma_bytes) 
     entry.message = r_.cur;
     entry.not_before = r_.cur_packet == 0 ? d_.next_message_at : sim::SimTime::zero();
     if (m.has_responses()) {
-        const uint8_t opcode = request_opcode(wire::Transport::Rc, m.opcode, wire::Position::Only);
+        const uint8_t opcode = request_opcode(qp_.transport(), m.opcode, wire::Position::Only);
         entry.packet = d_.packet_for(qp_, qp_.path, opcode, m.first_psn + static_cast<int32_t>(m.responses));
+        if (!m.fills_sges()) {
+            d_.attach_payload(entry.packet, qp_.path, qp_.pkey, m.stream, 0, m.length);
+            dma_bytes = (m.send_flags & kInline) != 0 ? 0 : m.length;
+        }
         add_headers(entry.packet, m, *wire::find_opcode(opcode));
         entry.packet.flags |= wire::kAckReq;
         entry.arms_timer = true;
@@ -104,12 +136,12 @@ void RcRequester::build_packet(Message& m, TxEntry& entry, uint32_t& dma_bytes) 
     const bool first = r_.cur_packet == 0, last = r_.cur_packet + 1 == m.packets;
     const auto position = first ? (last ? wire::Position::Only : wire::Position::First)
                                 : (last ? wire::Position::Last : wire::Position::Middle);
-    const uint8_t opcode = request_opcode(wire::Transport::Rc, m.opcode, position);
+    const uint8_t opcode = request_opcode(qp_.transport(), m.opcode, position);
     entry.packet = d_.packet_for(qp_, qp_.path, opcode, r_.next_psn);
     const uint32_t offset = r_.cur_packet * qp_.mtu;
     const uint32_t length = std::min(qp_.mtu, m.length - offset);
     d_.attach_payload(entry.packet, qp_.path, qp_.pkey, m.stream, offset - m.stream_base, length);
-    if (first || last) add_headers(entry.packet, m, *wire::find_opcode(opcode));
+    if (first || last || qp_.type == QpType::XrcSend) add_headers(entry.packet, m, *wire::find_opcode(opcode));
     if ((m.send_flags & kSolicitedWr) != 0 && last) entry.packet.flags |= wire::kSolicited;
     if (last || ++r_.unrequested >= kAckRequestInterval) {
         entry.packet.flags |= wire::kAckReq;
@@ -122,7 +154,7 @@ void RcRequester::build_packet(Message& m, TxEntry& entry, uint32_t& dma_bytes) 
 }
 
 void RcRequester::add_headers(wire::Packet& packet, const Message& m, const wire::OpcodeInfo& info) {
-    if (!info.has_reth && !info.has_atomic_eth && !info.has_imm_dt && !info.has_ieth) return;
+    if (!info.has_reth && !info.has_atomic_eth && !info.has_imm_dt && !info.has_ieth && !info.has_xrceth) return;
     if (qp_.verbs == nullptr && d_.pool == nullptr) return;
     wire::PacketExtra& x = d_.extra_of(packet, qp_.path, qp_.pkey);
     if (qp_.verbs == nullptr) {
@@ -135,6 +167,7 @@ void RcRequester::add_headers(wire::Packet& packet, const Message& m, const wire
     x.rkey = w.rkey;
     x.dma_length = static_cast<uint32_t>(m.length - done);
     x.imm_or_inv_rkey = w.imm_or_rkey;
+    x.xrc_srq = w.remote_srqn;
     if (m.opcode == WrOpcode::AtomicCmpAndSwp) {
         x.compare = w.compare_add;
         x.swap_or_add = w.swap;

@@ -19,7 +19,8 @@ struct FaultAnswer {
 
 /// Source: IBTA vol. 1, "Responder error behavior".
 [[nodiscard]] constexpr FaultAnswer answer_to(Check check) noexcept {
-    if (check == Check::RemoteKey || check == Check::RemoteBounds || check == Check::RemoteAccess)
+    if (check == Check::RemoteKey || check == Check::RemoteBounds || check == Check::RemoteAccess ||
+        check == Check::InvalidateRemote)
         return {wire::NakCode::RemoteAccessError, WcStatus::Success, EventType::QpAccessErr, true};
     if (check == Check::ReceiveTooSmall)
         return {wire::NakCode::InvalidRequest, WcStatus::LocLenErr, EventType::QpReqErr, false};
@@ -46,6 +47,7 @@ class RcResponder {
   private:
     void on_send_or_write(const wire::Packet& packet, const wire::OpcodeInfo& info, sim::SimTime now);
     void on_read_request(const wire::Packet& packet, sim::SimTime now);
+    void on_atomic_write(const wire::Packet& packet, sim::SimTime now);
     void on_atomic_request(const wire::Packet& packet, const wire::OpcodeInfo& info, sim::SimTime now);
     void on_fault(const InboundFault& fault, const wire::Packet& packet, sim::SimTime now);
     void send_rnr_nak(sim::SimTime now);

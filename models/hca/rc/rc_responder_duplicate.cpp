@@ -14,10 +14,10 @@ void RcResponder::on_duplicate(const wire::Packet& packet, const wire::OpcodeInf
             return;
         case wire::Operation::CompareSwap:
         case wire::Operation::FetchAdd:
+        case wire::Operation::AtomicWrite:
             replay_atomic(packet, now);
             return;
         case wire::Operation::Flush:
-        case wire::Operation::AtomicWrite:
         case wire::Operation::ReadResponse:
         case wire::Operation::Acknowledge:
         case wire::Operation::AtomicAcknowledge:
@@ -40,7 +40,7 @@ ResponseResource* RcResponder::resource_with(wire::Psn psn) {
 
 void RcResponder::replay_read(const wire::Packet& packet, sim::SimTime now) {
     ResponseResource* const saved = resource_with(wire::Psn(packet.psn));
-    if (saved == nullptr || saved->is_atomic) return;
+    if (saved == nullptr || saved->is_atomic || saved->is_empty) return;
     const auto skip = static_cast<uint32_t>(wire::Psn::distance(saved->first_psn, wire::Psn(packet.psn)));
     uint64_t va = saved->va + uint64_t{skip} * qp_.mtu;
     uint32_t length = saved->length - skip * qp_.mtu;
@@ -83,7 +83,7 @@ void RcResponder::replay_read(const wire::Packet& packet, sim::SimTime now) {
 
 void RcResponder::replay_atomic(const wire::Packet& packet, sim::SimTime now) {
     ResponseResource* const saved = resource_with(wire::Psn(packet.psn));
-    if (saved == nullptr || !saved->is_atomic || !saved->ready) return;
+    if (saved == nullptr || (!saved->is_atomic && !saved->is_empty) || !saved->ready) return;
     const uint32_t unanswered = qp_.resources_head - qp_.resources_next;
     for (uint32_t i = 0; i < unanswered; ++i)
         if (&qp_.resources[(qp_.resources_next + i) & (qp_.resources.size() - 1)] == saved) return;

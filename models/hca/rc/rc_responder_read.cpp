@@ -41,8 +41,8 @@ bool RcResponder::send_response_packet(ResponseResource& r, sim::SimTime now) {
     Port& port = d_.port_of(qp_.path);
     ++rs_.responses_in_pipeline;
     if (r.is_atomic) {
-        entry.packet = d_.packet_for(qp_, qp_.path,
-                                     wire::make_opcode(wire::Transport::Rc, wire::BaseOpcode::AtomicAcknowledge), psn);
+        entry.packet =
+            d_.packet_for(qp_, qp_.path, wire::make_opcode(qp_.transport(), wire::BaseOpcode::AtomicAcknowledge), psn);
         entry.packet.aeth_syndrome =
             r.failed ? wire::Syndrome::nak(wire::NakCode::RemoteAccessError).encode() : syndrome;
         entry.packet.aeth_msn = r.msn & 0xFFFFFF;
@@ -54,14 +54,14 @@ bool RcResponder::send_response_packet(ResponseResource& r, sim::SimTime now) {
     const bool first = r.sent == 0, last = r.sent + 1 == r.packets;
     const auto base = first ? (last ? wire::BaseOpcode::ReadResponseOnly : wire::BaseOpcode::ReadResponseFirst)
                             : (last ? wire::BaseOpcode::ReadResponseLast : wire::BaseOpcode::ReadResponseMiddle);
-    entry.packet = d_.packet_for(qp_, qp_.path, wire::make_opcode(wire::Transport::Rc, base), psn);
+    entry.packet = d_.packet_for(qp_, qp_.path, wire::make_opcode(qp_.transport(), base), psn);
     entry.packet.aeth_syndrome = syndrome;
     entry.packet.aeth_msn = r.msn & 0xFFFFFF;
     const uint32_t offset = r.sent * qp_.mtu;
     const uint32_t length = std::min(qp_.mtu, r.length - offset);
     if (d_.mover != nullptr && qp_.verbs != nullptr && length > 0) {
         if (r.stream == wire::kNoStream) {
-            const Mr* mr = d_.mrs.find_rkey(r.rkey);
+            const Mr* mr = d_.remote_region(qp_, r.rkey);
             if (check_access(mr, qp_.pd, r.va, r.length, kRemoteRead) == MrVerdict::Ok) {
                 const host::MemoryRange range{mr->space, mr->addr + (r.va + offset - mr->iova), r.length - offset};
                 r.stream = d_.mover->open(std::span(&range, 1));

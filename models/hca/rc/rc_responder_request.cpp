@@ -31,6 +31,10 @@ void RcResponder::on_request(const wire::Packet& packet, const wire::OpcodeInfo&
         on_fault({Check::RequestOpcode}, packet, now);
         return;
     }
+    if (qp_.type == QpType::XrcRecv && info.starts_message() && !d_.choose_xrc_srq(qp_, packet)) {
+        on_fault({Check::XrcSrq}, packet, now);
+        return;
+    }
     switch (info.operation) {
         case wire::Operation::Send:
         case wire::Operation::Write:
@@ -45,8 +49,10 @@ void RcResponder::on_request(const wire::Packet& packet, const wire::OpcodeInfo&
             ++hw.rx_atomic_requests;
             on_atomic_request(packet, info, now);
             return;
-        case wire::Operation::Flush:
         case wire::Operation::AtomicWrite:
+            on_atomic_write(packet, now);
+            return;
+        case wire::Operation::Flush:
             on_fault({Check::RequestOpcode}, packet, now);
             return;
         case wire::Operation::ReadResponse:
@@ -85,13 +91,11 @@ void RcResponder::on_send_or_write(const wire::Packet& packet, const wire::Opcod
         return;
     }
     if (info.has_ieth && qp_.verbs != nullptr) {
-        const Mr* mr = d_.mrs.find_rkey((*d_.pool)[packet.extra].imm_or_inv_rkey);
-        if (mr == nullptr || mr->pd != qp_.pd) {
-            on_fault({Check::RemoteKey, 0, 0, (*d_.pool)[packet.extra].imm_or_inv_rkey}, packet, now);
+        const uint32_t key = (*d_.pool)[packet.extra].imm_or_inv_rkey;
+        if (!d_.invalidate(qp_, key)) {
+            on_fault({Check::InvalidateRemote, 0, 0, key}, packet, now);
             return;
         }
-        d_.mrs.find(mr->handle)->rkey_valid = false;
-        ++d_.mr_epoch;
     }
     accept(packet, 1, info.ends_message());
     if (info.ends_message()) end_message(d_, qp_, packet, info, now);
@@ -130,7 +134,6 @@ void RcResponder::on_read_request(const wire::Packet& packet, sim::SimTime now) 
 void RcResponder::on_atomic_request(const wire::Packet& packet, const wire::OpcodeInfo& info, sim::SimTime now) {
     if (packet.extra == wire::kNoExtra) return;
     const wire::PacketExtra& x = (*d_.pool)[packet.extra];
-    constexpr uint32_t kAtomicBytes = 8;
     const InboundFault access = check_remote(d_, qp_, x.vaddr, x.rkey, kAtomicBytes, kRemoteAtomic);
     InboundFault fault = access.check == Check::QpAccess ? access : InboundFault{};
     if (fault.check == Check::None && (x.vaddr % kAtomicBytes) != 0)
@@ -155,7 +158,7 @@ void RcResponder::on_atomic_request(const wire::Packet& packet, const wire::Opco
     e.resource = qp_.resources_head - 1;
     e.is_compare_swap = info.operation == wire::Operation::CompareSwap;
     if (qp_.verbs != nullptr) {
-        const Mr* mr = d_.mrs.find_rkey(x.rkey);
+        const Mr* mr = d_.remote_region(qp_, x.rkey);
         e.space = mr->space;
         e.va = mr->addr + (x.vaddr - mr->iova);
     }
@@ -163,6 +166,36 @@ void RcResponder::on_atomic_request(const wire::Packet& packet, const wire::Opco
     e.compare = x.compare;
     d_.atomic_free = std::max(d_.atomic_free, now) + d_.timing.atomic_unit;
     d_.atomics.push({d_.atomic_free, sim::EventPhase::Timer, qp_.qpn}, e);
+}
+
+/// Source: IBTA vol. 1, annex A19, "ATOMIC WRITE": checked as an atomic, with the right of a WRITE.
+void RcResponder::on_atomic_write(const wire::Packet& packet, sim::SimTime now) {
+    if (packet.extra == wire::kNoExtra) return;
+    const wire::PacketExtra& x = (*d_.pool)[packet.extra];
+    const InboundFault access = check_remote(d_, qp_, x.vaddr, x.rkey, kAtomicBytes, kRemoteWrite);
+    InboundFault fault = access.check == Check::QpAccess ? access : InboundFault{};
+    if (fault.check == Check::None && (packet.payload_bytes != kAtomicBytes || x.dma_length != kAtomicBytes))
+        fault = {Check::RequestLength, x.vaddr, packet.payload_bytes, x.rkey};
+    if (fault.check == Check::None && (x.vaddr % kAtomicBytes) != 0)
+        fault = {Check::AtomicAlignment, x.vaddr, kAtomicBytes, x.rkey};
+    if (fault.check == Check::None && qp_.resources_head - qp_.resources_next >= qp_.max_dest_rd_atomic)
+        fault = {Check::ReadResources, x.vaddr, kAtomicBytes, x.rkey};
+    if (fault.check == Check::None) fault = access;
+    if (fault.check != Check::None) {
+        on_fault(fault, packet, now);
+        return;
+    }
+    if (qp_.verbs != nullptr) {
+        const Mr* mr = d_.remote_region(qp_, x.rkey);
+        d_.write_payload(x.payload, 0, kAtomicBytes, mr->space, mr->addr + (x.vaddr - mr->iova), false,
+                         d_.host_port.post_write(now, kAtomicBytes));
+    }
+    ResponseResource& r = new_resource();
+    r.first_psn = wire::Psn(packet.psn);
+    r.is_empty = true;
+    accept(packet, 1, true);
+    r.msn = rs_.msn;
+    d_.make_responder_ready(qp_, now);
 }
 
 void RcResponder::accept(const wire::Packet& packet, uint32_t psns, bool whole_message) noexcept {

@@ -10,6 +10,8 @@
 
 namespace simverbs::hca {
 
+struct Cq;
+
 struct ReceiveWqe {
     uint64_t wr_id = 0;
     uint32_t num_sge = 0;
@@ -31,6 +33,7 @@ class ReceiveQueue {
     [[nodiscard]] uint32_t capacity() const noexcept { return capacity_; }
     [[nodiscard]] uint32_t max_sge() const noexcept { return max_sge_; }
     [[nodiscard]] bool full() const noexcept { return posted_ - retired_ >= capacity_; }
+    [[nodiscard]] uint32_t posted() const noexcept { return posted_; }
     [[nodiscard]] uint32_t waiting() const noexcept { return posted_ - taken_; }
     [[nodiscard]] uint32_t outstanding() const noexcept { return posted_ - retired_; }
 
@@ -85,6 +88,9 @@ struct Srq {
     uint32_t pd = 0;
     uint32_t limit = 0;  ///< 0: not armed
     uint32_t users = 0;
+    uint32_t xrcd = 0;          ///< handle of its XRC domain's opening; 0: not an XRC SRQ
+    uint32_t domain = 0;        ///< XRC domain
+    Cq* cq = nullptr;           ///< XRC: where receives complete
     sim::SimTime last_receive;  ///< posts stay in order
     ReceiveQueue queue;
 };

@@ -12,7 +12,7 @@ int no_such_srq(const ControlContext& by) {
 int beyond_limit(const ControlContext& by, const char* attribute, int limit, uint32_t given) {
     return refuse(by, EINVAL, Rule::LimitExceeded, [&](Explanation& e) {
         e.attribute = attribute;
-        e.required = "1 to " + std::to_string(limit);
+        e.required = "at most " + std::to_string(limit);
         e.given = std::to_string(given);
     });
 }
@@ -22,7 +22,16 @@ Result<SrqHandle> Hca::create_srq(const ControlContext& by, SrqSpec& spec) {
     Device& d = *device_;
     Pd* pd = d.find_pd(by, spec.pd);
     if (pd == nullptr) return {refuse(by, ENOENT, Rule::NoSuchObject, [](Explanation& e) { e.attribute = "pd"; }), 0};
-    if (spec.max_wr < 1 || spec.max_wr > static_cast<uint32_t>(d.attr.max_srq_wr))
+    const auto opened = d.xrcds.find(spec.xrcd);
+    Cq* cq = nullptr;
+    if (spec.xrcd != 0) {
+        if (opened == d.xrcds.end() || opened->second.owner != by.owner)
+            return {refuse(by, ENOENT, Rule::NoSuchObject, [](Explanation& e) { e.attribute = "xrcd"; }), 0};
+        cq = d.find_cq(spec.cq);
+        if (cq == nullptr || cq->owner != by.owner)
+            return {refuse(by, ENOENT, Rule::NoSuchObject, [](Explanation& e) { e.attribute = "cq"; }), 0};
+    }
+    if (spec.max_wr > static_cast<uint32_t>(d.attr.max_srq_wr))
         return {beyond_limit(by, "srq_attr.max_wr", d.attr.max_srq_wr, spec.max_wr), 0};
     if (spec.max_sge > static_cast<uint32_t>(d.attr.max_srq_sge))
         return {beyond_limit(by, "srq_attr.max_sge", d.attr.max_srq_sge, spec.max_sge), 0};
@@ -37,6 +46,13 @@ Result<SrqHandle> Hca::create_srq(const ControlContext& by, SrqSpec& spec) {
     spec.max_sge = std::max(spec.max_sge, 1U);
     srq->queue.allocate(spec.max_wr, spec.max_sge);
     ++pd->users;
+    if (cq != nullptr) {
+        srq->xrcd = spec.xrcd;
+        srq->domain = opened->second.domain;
+        srq->cq = cq;
+        ++opened->second.users;
+        ++cq->users;
+    }
     const SrqHandle handle = srq->handle;
     d.srqs[handle] = std::move(srq);
     return {0, handle};
@@ -81,6 +97,11 @@ int Hca::destroy_srq(const ControlContext& by, SrqHandle handle) {
             e.attribute = "srq";
             e.advice = "destroy the QPs that use it first";
         });
+    d.forget_srq(*srq);
+    if (srq->xrcd != 0) {
+        --d.xrcds[srq->xrcd].users;
+        --srq->cq->users;
+    }
     --d.pds[srq->pd].users;
     d.srqs.erase(handle);
     return 0;

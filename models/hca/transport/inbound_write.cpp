@@ -7,7 +7,7 @@ InboundFault check_remote(const Device& d, const Qp& qp, uint64_t va, uint32_t r
     if (qp.verbs == nullptr) return {};
     if ((qp.access & needed) == 0) return {Check::QpAccess, va, length, rkey};
     if (length == 0) return {};
-    const MrVerdict verdict = check_access(d.mrs.find_rkey(rkey), qp.pd, va, length, needed);
+    const MrVerdict verdict = check_access(d.remote_region(qp, rkey), qp.pd, va, length, needed);
     return {remote_check_of(verdict), va, length, rkey};
 }
 
@@ -24,7 +24,7 @@ InboundFault begin_write(Device& d, Qp& qp, const wire::Packet& packet) {
     rs.remaining = x.dma_length;
     const auto fault = check_remote(d, qp, x.vaddr, x.rkey, x.dma_length, kRemoteWrite);
     if (fault.check != Check::None || x.dma_length == 0) return fault;
-    const Mr* mr = d.mrs.find_rkey(x.rkey);
+    const Mr* mr = d.remote_region(qp, x.rkey);
     rs.space = mr->space;
     rs.host_va = mr->addr + (x.vaddr - mr->iova);
     rs.mr_epoch = d.mr_epoch;

@@ -24,10 +24,15 @@ struct Message {
     uint32_t ssn = 0;        ///< send sequence number: counts messages
     uint64_t cookie = 0;     ///< flows only
 
-    [[nodiscard]] bool has_responses() const noexcept {
+    /// Answered by more than an acknowledge: counts against max_rd_atomic.
+    [[nodiscard]] bool has_responses() const noexcept { return fills_sges() || opcode == WrOpcode::AtomicWrite; }
+    /// Its SGEs are where the answer goes, not what is sent.
+    [[nodiscard]] bool fills_sges() const noexcept {
         return opcode == WrOpcode::RdmaRead || opcode == WrOpcode::AtomicCmpAndSwp ||
                opcode == WrOpcode::AtomicFetchAndAdd;
     }
+    /// Executed inside the adapter: no packets, no PSNs.
+    [[nodiscard]] bool is_local() const noexcept { return opcode == WrOpcode::BindMw || opcode == WrOpcode::LocalInv; }
     [[nodiscard]] wire::Psn last_psn() const noexcept { return first_psn + static_cast<int32_t>(packets - 1); }
     [[nodiscard]] bool contains(wire::Psn psn) const noexcept {
         const auto d = wire::Psn::distance(first_psn, psn);
@@ -35,6 +40,9 @@ struct Message {
     }
 };
 static_assert(sizeof(Message) <= 48);
+
+/// What an atomic reads or writes.
+inline constexpr uint32_t kAtomicBytes = 8;
 
 /// Packets of a message of `length` bytes: at least one.
 [[nodiscard]] constexpr uint32_t packets_for(uint32_t length, uint32_t mtu) noexcept {

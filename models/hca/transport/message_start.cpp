@@ -11,19 +11,20 @@ Device::LocalFault Device::open_message(Qp& qp, Message& m, uint32_t number, uin
     const SendWqe& w = v.wqes[slot];
     if (!operation_supported(qp.type, m.opcode)) return {Check::LocalOperation, 0, m.length, 0};
     if (m.length > attr.max_msg_sz) return {Check::LocalLength, 0, m.length, 0};
+    if (m.opcode == WrOpcode::AtomicWrite && m.length != kAtomicBytes) return {Check::LocalLength, 0, m.length, 0};
     if (m.has_responses() && qp.max_rd_atomic == 0) return {Check::LocalOperation, 0, m.length, 0};
     if ((m.send_flags & kInline) != 0) {
         if (mover != nullptr && m.length > from) {
-            const size_t at = slot * v.init.cap.max_inline_data + from;
+            const size_t at = slot * v.inline_stride() + from;
             m.stream = mover->open_bytes(std::span(&v.inline_data[at], m.length - from));
             m.stream_base = from;
         }
         return {};
     }
     const uint32_t stride = std::max(v.init.cap.max_send_sge, 1U);
-    const uint32_t needed = m.has_responses() ? uint32_t{kLocalWrite} : 0U;
+    const uint32_t needed = m.fills_sges() ? uint32_t{kLocalWrite} : 0U;
     const auto fault = resolve_sges(qp.pd, std::span(&v.sges[slot * stride], w.num_sge), m.length, needed, v.gather);
-    if (fault.check != Check::None || m.has_responses() || mover == nullptr || m.length == from) return fault;
+    if (fault.check != Check::None || m.fills_sges() || mover == nullptr || m.length == from) return fault;
     scratch_ranges.clear();
     uint32_t skip = from;
     for (const ResolvedSge& r : v.gather) {

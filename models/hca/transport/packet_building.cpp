@@ -50,6 +50,7 @@ void Device::attach_payload(wire::Packet& packet, const Path& path, uint16_t pke
 
 void Device::write_payload(const wire::PayloadRef& payload, uint64_t skip, uint64_t length, host::AddressSpaceId space,
                            uint64_t va, bool part, sim::SimTime visible_at) {
+    if (space == host::kNullSpace) return;
     if (payload.stream != wire::kNoStream && mover != nullptr)
         mover->dma_write(payload.stream, payload.offset + skip, length, space, va, visible_at);
     if (sink != nullptr && !watched.empty() && watched.contains(space))

@@ -54,6 +54,8 @@ constexpr wire::BaseOpcode write_base(WrOpcode op, wire::Position at) noexcept {
         base = wire::BaseOpcode::CompareSwap;
     else if (op == WrOpcode::AtomicFetchAndAdd)
         base = wire::BaseOpcode::FetchAdd;
+    else if (op == WrOpcode::AtomicWrite)
+        base = wire::BaseOpcode::AtomicWrite;
     else if (op == WrOpcode::RdmaWrite || op == WrOpcode::RdmaWriteWithImm)
         base = detail::write_base(op, at);
     else
@@ -70,21 +72,22 @@ static_assert(request_opcode(wire::Transport::Rc, WrOpcode::AtomicFetchAndAdd, w
     switch (op) {
         case WrOpcode::Send:
         case WrOpcode::SendWithImm:
-            return t == QpType::Rc || t == QpType::Uc || t == QpType::Ud;
+            return t == QpType::Rc || t == QpType::Uc || t == QpType::Ud || t == QpType::XrcSend;
         case WrOpcode::RdmaWrite:
         case WrOpcode::RdmaWriteWithImm:
-            return t == QpType::Rc || t == QpType::Uc;
+        case WrOpcode::LocalInv:
+        case WrOpcode::BindMw:
+            return t == QpType::Rc || t == QpType::Uc || t == QpType::XrcSend;
         case WrOpcode::SendWithInv:
         case WrOpcode::RdmaRead:
         case WrOpcode::AtomicCmpAndSwp:
         case WrOpcode::AtomicFetchAndAdd:
+            return t == QpType::Rc || t == QpType::XrcSend;
+        case WrOpcode::AtomicWrite:
             return t == QpType::Rc;
-        case WrOpcode::LocalInv:
-        case WrOpcode::BindMw:
         case WrOpcode::Tso:
         case WrOpcode::Driver1:
         case WrOpcode::Flush:
-        case WrOpcode::AtomicWrite:
             return false;
     }
     return false;

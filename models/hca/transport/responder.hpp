@@ -20,8 +20,9 @@ struct ResponseResource {
     uint32_t length = 0, rkey = 0;
     uint64_t atomic_result = 0;
     bool is_atomic = false;
-    bool ready = true;    ///< an atomic is not until it was executed
-    bool failed = false;  ///< an atomic whose memory could not be reached
+    bool is_empty = false;  ///< of an ATOMIC WRITE: a READ response without payload
+    bool ready = true;      ///< an atomic is not until it was executed
+    bool failed = false;    ///< an atomic whose memory could not be reached
     wire::StreamId stream = wire::kNoStream;
     uint32_t stream_base = 0;
 };

@@ -51,12 +51,14 @@ void Device::deliver(Port& port, Qp& qp, const wire::Packet& packet, const wire:
         return;
     }
     if (qp.destroyed) {
-        if (qp.type == QpType::Rc && info.is_request) RcResponder(*this, qp).on_request_at_tombstone(packet, now);
+        if (qp.is_reliable() && info.is_request) RcResponder(*this, qp).on_request_at_tombstone(packet, now);
         return;
     }
     switch (info.transport) {
         case wire::Transport::Rc:
-            if (qp.type != QpType::Rc) return;
+        case wire::Transport::Xrc:
+            if (!qp.is_reliable() || qp.transport() != info.transport) return;
+            if (info.is_response == (qp.type == QpType::XrcRecv) && qp.type != QpType::Rc) return;
             if (info.is_response) {
                 if (qp.sends()) RcRequester(*this, qp).on_response(packet, info, now);
             } else if (qp.receives()) {
@@ -73,8 +75,6 @@ void Device::deliver(Port& port, Qp& qp, const wire::Packet& packet, const wire:
         case wire::Transport::Cnp:
             ++port.hw.rp_cnp_handled;
             on_cnp(qp, now);
-            return;
-        case wire::Transport::Xrc:
             return;
     }
 }

@@ -19,13 +19,13 @@ constexpr host::ReadTag kWqeTag = ~uint64_t{0};
 Pull pull_request(Device& d, Qp& qp, sim::SimTime now) {
     switch (qp.type) {
         case QpType::Rc:
+        case QpType::XrcSend:
             return RcRequester(d, qp).pull(now);
         case QpType::Uc:
             return UcRequester(d, qp).pull(now);
         case QpType::Ud:
             return UdRequester(d, qp).pull(now);
         case QpType::RawPacket:
-        case QpType::XrcSend:
         case QpType::XrcRecv:
             break;
     }
@@ -186,7 +186,7 @@ void Device::enqueue_ack(Qp& qp, uint8_t syndrome, wire::Psn psn, sim::SimTime n
     TxEntry entry;
     entry.kind = TxKind::Ack;
     entry.qp_slot = qp.slot;
-    entry.packet = packet_for(qp, qp.path, wire::kAckOpcode, psn);
+    entry.packet = packet_for(qp, qp.path, wire::make_opcode(qp.transport(), wire::BaseOpcode::Acknowledge), psn);
     entry.packet.aeth_msn = rs.msn & 0xFFFFFF;
     entry.packet.aeth_syndrome = syndrome;
     if (rs.responses_in_pipeline > 0) {

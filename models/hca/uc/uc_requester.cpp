@@ -12,6 +12,10 @@ Pull UcRequester::pull(sim::SimTime now) {
         return Pull::Nothing;
     }
     Message& m = qp_.message(r_.cur);
+    if (m.is_local()) {
+        run_local(m, now);
+        return Pull::Nothing;
+    }
     if (!m.started) {
         if (now < r_.next_message_at) {
             qp_.pace_timer.set(r_.next_message_at);
@@ -48,6 +52,20 @@ Pull UcRequester::pull(sim::SimTime now) {
     }
     d_.enqueue(d_.port_of(qp_.path), entry, (m.send_flags & kInline) != 0 ? 0 : length, now, extra);
     return Pull::Packet;
+}
+
+void UcRequester::run_local(Message& m, sim::SimTime now) {
+    const auto fault = d_.execute_local(qp_, m, qp_.verbs->wqes[r_.cur & qp_.message_mask]);
+    if (fault.check != Check::None) {
+        d_.stop_at_local_error(qp_, fault, Device::local_status_of(fault.check), now);
+        return;
+    }
+    m.started = true;
+    m.responses = 0;
+    const uint32_t number = r_.cur++;
+    d_.on_unreliable_sent(qp_, number, now);
+    // Not by recursion: the queue may hold many of these.
+    if (qp_.sends()) qp_.pace_timer.set(std::max(r_.next_message_at, now + sim::SimTime::ps(1)));
 }
 
 void UcRequester::build_packet(const Message& m, TxEntry& entry) {

@@ -12,6 +12,8 @@ class UcRequester {
     Pull pull(sim::SimTime now);
 
   private:
+    /// BIND_MW, LOCAL_INV.
+    void run_local(Message& m, sim::SimTime now);
     void build_packet(const Message& m, TxEntry& entry);
 
     Device& d_;

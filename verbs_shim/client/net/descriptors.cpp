@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -94,6 +95,27 @@ ssize_t read_pieces(int fd, const iovec* pieces, int count) noexcept {
     return n;
 }
 
+/// A blocking write: everything goes, in as many turns as the readers need to make room. The kernel must not be asked
+/// for more than there is room for, it would wait with our turn.
+ssize_t write_all(int fd, Description& d, const iovec* pieces, int count) noexcept {
+    constexpr size_t kSureToFit = PIPE_BUF;  // where poll says that a pipe can be written
+    ssize_t done = 0;
+    for (int i = 0; i < count; ++i) {
+        const auto* at = static_cast<const uint8_t*>(pieces[i].iov_base);
+        for (size_t left = pieces[i].iov_len; left > 0;) {
+            if (const int error = await_ready(fd, &d, POLLOUT, INT64_MAX, "write to a full pipe"))
+                return done > 0 ? done : fail(error);
+            const ssize_t n = real::write(fd, at, std::min(left, kSureToFit));
+            if (n <= 0) return done > 0 ? done : n;
+            turn::object_bump(d.write_key);
+            at += n;
+            left -= static_cast<size_t>(n);
+            done += n;
+        }
+    }
+    return done;
+}
+
 ssize_t write_pieces(int fd, const iovec* pieces, int count) noexcept {
     Description* d = lab() == nullptr ? nullptr : find(fd);
     spin::before_syscall();
@@ -113,9 +135,7 @@ ssize_t write_pieces(int fd, const iovec* pieces, int count) noexcept {
     const turn::InShim in;
     turn::checkpoint();
     turn::charge(kSocketCallPs / 4);
-    if (!nonblocking(fd)) {
-        if (const int error = await_ready(fd, d, POLLOUT, INT64_MAX, "write to a full pipe")) return fail(error);
-    }
+    if (!nonblocking(fd)) return write_all(fd, *d, pieces, count);
     const ssize_t n = real::writev(fd, pieces, count);
     if (n > 0) turn::object_bump(d->write_key);
     return n;
@@ -128,7 +148,9 @@ uint64_t fresh_key() noexcept {
 }
 
 void note_pipe(const int fds[2]) noexcept {
-    const uint64_t key = fresh_key();
+    // As a program that inherits an end through exec will call it.
+    struct stat st {};
+    const uint64_t key = fstat(fds[0], &st) == 0 ? inode_key(st.st_dev, st.st_ino) : fresh_key();
     for (int i = 0; i < 2; ++i) {
         if (Description* d = assign(fds[i], FdKind::Pipe)) {
             d->read_key = key;

@@ -18,9 +18,9 @@ void process_execs() noexcept {
     drop_all_ends(true);
 }
 
-void child_arrived() noexcept {
+void image_arrived() noexcept {
     if (lab() == nullptr || !turn::active()) return;
-    retain_all_ends();
+    adopt_inherited_ends();
 }
 
 }  // namespace simverbs::client::net

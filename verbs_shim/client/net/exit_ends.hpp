@@ -7,7 +7,7 @@ namespace simverbs::client::net {
 void process_ends() noexcept;
 /// The process becomes another program: close-on-exec descriptors go.
 void process_execs() noexcept;
-/// In the child of a fork, after its hello: it holds every inherited end too.
-void child_arrived() noexcept;
+/// A new program image has its first turn: it holds the pipes that it inherited.
+void image_arrived() noexcept;
 
 }  // namespace simverbs::client::net

@@ -51,6 +51,19 @@ void classify_socket(int fd, Description& d) noexcept {
     complete_from_kernel(fd, d);
 }
 
+bool is_writer(int fd) noexcept {
+    return (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
+}
+
+/// A pipe that was made in the lab has an object with open ends.
+void classify_pipe(int fd, uint64_t key, Description& d) noexcept {
+    const protocol::SharedObject* const o = turn::active() ? turn::object_find(key, false) : nullptr;
+    const bool of_the_lab = o != nullptr && o->refs.load(std::memory_order_relaxed) > 0;
+    d.kind = of_the_lab ? FdKind::Pipe : FdKind::ForeignPipe;
+    d.read_key = key;
+    if (!of_the_lab || is_writer(fd)) d.write_key = key;
+}
+
 void classify(int fd, Description& d) noexcept {
     if (clock::is_timerfd(fd)) {
         d.kind = FdKind::TimerFd;
@@ -64,17 +77,12 @@ void classify(int fd, Description& d) noexcept {
     if (S_ISSOCK(st.st_mode)) {
         classify_socket(fd, d);
     } else if (S_ISFIFO(st.st_mode)) {
-        d.kind = FdKind::ForeignPipe;
-        d.read_key = d.write_key = inode_key(st.st_dev, st.st_ino);
+        classify_pipe(fd, inode_key(st.st_dev, st.st_ino), d);
     } else if (S_ISCHR(st.st_mode) && isatty(fd) != 0) {
         d.kind = FdKind::External;
     } else {
         d.kind = FdKind::Plain;
     }
-}
-
-bool is_writer(int fd) noexcept {
-    return (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
 }
 
 }  // namespace
@@ -173,6 +181,16 @@ void retain_all_ends() noexcept {
         counted = &d;
         retain_end(d.write_key);
     });
+}
+
+void adopt_inherited_ends() noexcept {
+    constexpr int kLooked = 256;
+    for (int fd = 0; fd < kLooked; ++fd) {
+        struct stat st {};
+        if (fstat(fd, &st) != 0 || !S_ISFIFO(st.st_mode)) continue;
+        const Description* const d = find(fd);
+        if (d != nullptr && d->kind == FdKind::Pipe) own_end(d->write_key);
+    }
 }
 
 }  // namespace simverbs::client::net

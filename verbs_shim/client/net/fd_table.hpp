@@ -71,7 +71,10 @@ void drop_end(uint64_t key) noexcept;
 
 /// The process is ending or becoming another program: gives up its ends (all, or only close-on-exec ones).
 void drop_all_ends(bool only_cloexec) noexcept;
-/// In a forked child: it holds every end once more.
+/// For a child that is about to be forked: it holds every end once more.
 void retain_all_ends() noexcept;
+/// In a new program image: the pipes that it inherited are known, so that its exit ends them even if it writes them
+/// inside libc only.
+void adopt_inherited_ends() noexcept;
 
 }  // namespace simverbs::client::net

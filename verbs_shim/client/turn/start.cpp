@@ -109,6 +109,7 @@ void start() {
         process::remember_main_thread(slot);
         if (g_process.lab->clock_mode == ClockMode::Virtual) process::seed_libc();
         if (g_process.virtual_clock.load(std::memory_order_relaxed) && can_have_slot(slot)) arrive(slot);
+        net::image_arrived();
     }
     g_started.store(static_cast<uint32_t>(Started::Done), std::memory_order_release);
 }

@@ -25,6 +25,14 @@ int call(ibv_context* c, F f) {
     return f();
 }
 
+/// The same for what names a device and no object: it works in a forked child, too.
+template <typename F>
+int call_on_device(F f) {
+    const turn::InShim in_shim;
+    if (connection::server_gone()) return EIO;
+    return f();
+}
+
 /// Runs `f(error)`, which returns an object or sets `error`, inside the shim. Leaves errno as a failed call does.
 template <typename F>
 auto call_for_object(ibv_context* c, F f) -> decltype(f(*static_cast<int*>(nullptr))) {

@@ -65,6 +65,24 @@ ibv_context* open_device(ibv_device* device) {
     return context;
 }
 
+uint32_t handle_here(ibv_context* context, int& error) {
+    Context& c = *to_context(context);
+    error = connection::server_gone() ? EIO : 0;
+    if (error != 0) return 0;
+    if (c.epoch == connection::epoch()) return c.handle;
+    if (c.child_handle != 0 && c.child_epoch == connection::epoch()) return c.child_handle;
+    auto request = connection::make_request<protocol::DeviceRequest>(protocol::Op::OpenDevice);
+    request.device = c.device;
+    protocol::OpenDeviceReply reply;
+    int events = -1;
+    error = connection::request(&request, &reply, sizeof reply, &events, 1);
+    if (error != 0) return 0;
+    if (events >= 0) raw_syscall(SYS_close, events);  // the child reads the inherited descriptor, if any
+    c.child_handle = reply.context;
+    c.child_epoch = connection::epoch();
+    return c.child_handle;
+}
+
 int close_device(ibv_context* context) {
     const turn::InShim in_shim;
     auto* const c = to_context(context);

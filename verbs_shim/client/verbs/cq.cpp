@@ -4,6 +4,7 @@
 #include "verbs_shim/client/verbs/call.hpp"
 #include "verbs_shim/client/verbs/data_path.hpp"
 #include "verbs_shim/client/verbs/explain.hpp"
+#include "verbs_shim/client/verbs/huge_pages.hpp"
 
 namespace simverbs::client::verbs {
 
@@ -44,6 +45,8 @@ Cq* make_cq(ibv_context* context, const Wanted& wanted, const protocol::CreateCq
 }
 
 Cq* create(ibv_context* context, const Wanted& wanted, int& error) {
+    error = check_allocation_type("MLX_CQ_ALLOC_TYPE", to_context(context)->info->vendor_id);
+    if (error != 0) return nullptr;
     auto request = connection::make_request<protocol::CreateCqRequest>(protocol::Op::CreateCq);
     request.context = to_context(context)->handle;
     request.cqe = wanted.cqe;
@@ -61,6 +64,9 @@ Cq* create(ibv_context* context, const Wanted& wanted, int& error) {
     return cq;
 }
 
+/// As mlx5 says in cq_mod_caps.
+constexpr uint16_t kMaxCqPeriod = 0xFFF;
+
 int check_vector(ibv_context* context, int64_t comp_vector) {
     if (comp_vector >= 0 && comp_vector < context->num_comp_vectors) return 0;
     return explain(EINVAL, "ibv_create_cq: comp_vector is %lld, the context has num_comp_vectors %d (0 … %d).",
@@ -69,15 +75,21 @@ int check_vector(ibv_context* context, int64_t comp_vector) {
 
 int check_extended(const ibv_cq_init_attr_ex& attr) {
     constexpr uint64_t kWcFlags = IBV_CREATE_CQ_SUP_WC_FLAGS & ~static_cast<uint64_t>(IBV_WC_EX_WITH_TM_INFO);
+    constexpr uint32_t kMask = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
     constexpr uint32_t kFlags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
     if ((attr.wc_flags & ~kWcFlags) != 0) {
         return explain(EOPNOTSUPP,
                        "ibv_create_cq_ex: wc_flags 0x%llx asks for completion fields that this device lacks.",
                        static_cast<unsigned long long>(attr.wc_flags));
     }
-    if ((attr.comp_mask & ~static_cast<uint32_t>(IBV_CQ_INIT_ATTR_MASK_FLAGS)) != 0) {
-        return explain(EOPNOTSUPP, "ibv_create_cq_ex: comp_mask 0x%x; only IBV_CQ_INIT_ATTR_MASK_FLAGS is supported.",
+    if ((attr.comp_mask & ~kMask) != 0) {
+        return explain(EOPNOTSUPP, "ibv_create_cq_ex: comp_mask 0x%x; flags and a parent domain are supported.",
                        attr.comp_mask);
+    }
+    const bool has_parent = (attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) != 0;
+    if (has_parent &&
+        (attr.parent_domain == nullptr || reinterpret_cast<Pd*>(attr.parent_domain)->protection == nullptr)) {
+        return explain(EINVAL, "ibv_create_cq_ex: parent_domain is not one of ibv_alloc_parent_domain's.");
     }
     if ((attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 && (attr.flags & ~kFlags) != 0) {
         return explain(EOPNOTSUPP, "ibv_create_cq_ex: flags 0x%x are not supported.", attr.flags);
@@ -115,6 +127,17 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) {
     });
 }
 
+/// Events may come as soon as without moderation: its numbers are upper bounds of a delay that this device never makes.
+int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attr) {
+    return call(cq->context, [&] {
+        if ((attr->attr_mask & ~static_cast<uint32_t>(IBV_CQ_ATTR_MODERATE)) != 0) return EINVAL;
+        if ((attr->attr_mask & IBV_CQ_ATTR_MODERATE) == 0) return 0;
+        if (attr->moderate.cq_period <= kMaxCqPeriod) return 0;
+        return explain(EINVAL, "ibv_modify_cq: moderate.cq_period is %u us, cq_mod_caps.max_cq_period is %u.",
+                       static_cast<unsigned>(attr->moderate.cq_period), static_cast<unsigned>(kMaxCqPeriod));
+    });
+}
+
 int resize_cq(ibv_cq* ibv, int cqe) {
     return call(ibv->context, [&] {
         if (cqe < 1) return explain(EINVAL, "ibv_resize_cq: cqe is %d, a CQ needs at least 1 entry.", cqe);
@@ -126,6 +149,9 @@ int resize_cq(ibv_cq* ibv, int cqe) {
         protocol::CreateCqReply reply;
         // The server moves what has not been polled into the new ring: nobody may poll meanwhile.
         const Guard guard(cq.lock);
+        // The adapter changes the queue at the end of the command, not at its beginning.
+        turn::charge(to_context(ibv->context)->info->control_ps);
+        turn::checkpoint();
         cq.ring.header->consumed.store(cq.consumed, std::memory_order_release);
         if (const int error = control(request, reply)) return error;
         Ring ring;

@@ -11,6 +11,7 @@ int destroy_comp_channel(ibv_comp_channel* channel);
 ibv_cq* create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_channel* channel, int comp_vector);
 ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr);
 int resize_cq(ibv_cq* cq, int cqe);
+int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attr);
 int destroy_cq(ibv_cq* cq);
 
 int get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context);

@@ -1,4 +1,4 @@
-// Memory regions and windows.
+// Memory regions.
 #include "verbs_shim/client/memory/shared_memory.hpp"
 #include "verbs_shim/client/spin/spin.hpp"
 #include "verbs_shim/client/verbs/call.hpp"
@@ -26,6 +26,11 @@ protocol::RegMrRequest registration(protocol::Op op, ibv_pd* pd, void* addr, siz
     return r;
 }
 
+/// On-demand paging of everything that the process has or will have.
+bool is_implicit(const void* addr, size_t length) {
+    return addr == nullptr && length == SIZE_MAX;
+}
+
 int check_access(unsigned access) {
     constexpr unsigned kNeedLocalWrite = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
     if ((access & kNeedLocalWrite) == 0 || (access & IBV_ACCESS_LOCAL_WRITE) != 0) return 0;
@@ -48,9 +53,17 @@ ibv_mr* reg_mr(ibv_pd* pd, void* addr, size_t length, uint64_t iova, unsigned ac
             error = ENOMEM;
             return nullptr;
         }
+        if (is_implicit(addr, length) && (access & IBV_ACCESS_ON_DEMAND) == 0) {
+            free_object(mr);
+            error = explain(EINVAL,
+                            "ibv_reg_mr: the whole address space can only be registered on demand: add "
+                            "IBV_ACCESS_ON_DEMAND.");
+            return nullptr;
+        }
+        if ((access & IBV_ACCESS_ZERO_BASED) != 0) iova = 0;
         auto request = registration(protocol::Op::RegMr, pd, addr, length, iova, access);
         protocol::RegMrReply reply;
-        memory::Registration memory(addr, length);
+        memory::Registration memory(addr, is_implicit(addr, length) ? 0 : length);
         request.shared = memory.range();
         error = control(request, reply);
         if (error != 0) {
@@ -60,7 +73,8 @@ ibv_mr* reg_mr(ibv_pd* pd, void* addr, size_t length, uint64_t iova, unsigned ac
         mr->ibv = ibv_mr{pd->context, pd, addr, length, reply.handle, reply.lkey, reply.rkey};
         mr->access = access;
         mr->segment = memory.keep();
-        spin::memory_registered(addr, length, access);
+        mr->is_plain = true;
+        if (!is_implicit(addr, length)) spin::memory_registered(addr, length, access);
         connection::count(protocol::Stat::RegMr);
         return &mr->ibv;
     });
@@ -75,6 +89,7 @@ int rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* addr, size_t length, int a
     if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0 && (addr == nullptr || length == 0)) return fail(EINVAL);
     if ((flags & IBV_REREG_MR_CHANGE_PD) != 0 && pd == nullptr) return fail(EINVAL);
     Mr* const m = to_mr(mr);
+    if (!m->is_plain || is_implicit(mr->addr, mr->length)) return fail(EOPNOTSUPP);
     ibv_pd* const new_pd = (flags & IBV_REREG_MR_CHANGE_PD) != 0 ? pd : mr->pd;
     const unsigned new_access = (flags & IBV_REREG_MR_CHANGE_ACCESS) != 0 ? static_cast<unsigned>(access) : m->access;
     void* const new_addr = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0 ? addr : mr->addr;
@@ -116,53 +131,14 @@ int rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* addr, size_t length, int a
 int dereg_mr(ibv_mr* mr) {
     return call(mr->context, [&] {
         if (const int error = destroy_object(protocol::Op::DeregMr, mr->context, mr->handle)) return error;
-        spin::memory_deregistered(mr->addr, mr->length, to_mr(mr)->access);
-        memory::deregistered(mr->addr, mr->length, to_mr(mr)->segment);
+        const Mr& m = *to_mr(mr);
+        if (m.is_plain && !is_implicit(mr->addr, mr->length)) {
+            spin::memory_deregistered(mr->addr, mr->length, m.access);
+            memory::deregistered(mr->addr, mr->length, m.segment);
+        }
         free_object(to_mr(mr));
         return 0;
     });
-}
-
-ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
-    return call_for_object(pd->context, [&](int& error) -> ibv_mw* {
-        auto request = object_request(protocol::Op::AllocMw, pd->context, pd->handle, type);
-        protocol::HandleReply reply;
-        error = control(request, reply);
-        if (error != 0) return nullptr;
-        auto* const mw = make_object<Mw>();
-        if (mw == nullptr) {
-            error = ENOMEM;
-            return nullptr;
-        }
-        mw->ibv.context = pd->context;
-        mw->ibv.pd = pd;
-        mw->ibv.handle = reply.handle;
-        mw->ibv.rkey = reply.arg;
-        mw->ibv.type = type;
-        return &mw->ibv;
-    });
-}
-
-int dealloc_mw(ibv_mw* mw) {
-    return call(mw->context, [&] {
-        if (const int error = destroy_object(protocol::Op::DeallocMw, mw->context, mw->handle)) return error;
-        free_object(reinterpret_cast<Mw*>(mw));
-        return 0;
-    });
-}
-
-int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
-    ibv_send_wr wr{};
-    ibv_send_wr* bad = nullptr;
-    wr.wr_id = bind->wr_id;
-    wr.opcode = IBV_WR_BIND_MW;
-    wr.send_flags = bind->send_flags;
-    wr.bind_mw.mw = mw;
-    wr.bind_mw.rkey = ibv_inc_rkey(mw->rkey);
-    wr.bind_mw.bind_info = bind->bind_info;
-    const int error = post_send(qp, &wr, &bad);
-    if (error == 0) mw->rkey = wr.bind_mw.rkey;
-    return error;
 }
 
 }  // namespace simverbs::client::verbs

@@ -25,6 +25,9 @@ struct Context {
     const protocol::DeviceInfo* info = nullptr;
     uint32_t device = 0;  ///< index in the hello's devices
     uint64_t async_key = 0;
+    /// Opened by a child of the fork that inherited this context: what needs nothing but a device still works there.
+    uint32_t child_handle = 0;
+    uint64_t child_epoch = 0;
     std::atomic<bool> fatal_told{false};  ///< IBV_EVENT_DEVICE_FATAL has been handed out
     HandleTable<Qp> qps;                  ///< by QP number
     HandleTable<Cq> cqs;
@@ -55,12 +58,35 @@ bool attach_ring(const protocol::RingRef& ref, Ring& ring) noexcept;
 
 struct Pd {
     ibv_pd ibv;
+    Pd* protection = nullptr;  ///< of a parent domain: the PD that it stands for
+    std::atomic<uint32_t> parents{0};
+};
+
+struct Td {
+    ibv_td ibv;
+    std::atomic<uint32_t> parents{0};
+};
+
+/// A PD with a thread domain and allocators; for the server it is its PD.
+struct ParentDomain {
+    Pd pd;
+    Td* td = nullptr;
+};
+
+/// Device memory: the adapter's, kept in the process.
+struct Dm {
+    ibv_dm ibv;
+    void* memory = nullptr;
+    uint64_t length = 0;
+    uint32_t context = 0;  ///< handle of the context that it was made in
+    uint64_t epoch = 0;    ///< of its process
 };
 
 struct Mr {
     ibv_mr ibv;
     unsigned access = 0;
-    uint32_t segment = 0;  ///< of memory shared with the server; 0: none
+    uint32_t segment = 0;   ///< of memory shared with the server; 0: none
+    bool is_plain = false;  ///< registered memory of the program: neither null nor device memory
 };
 
 struct Mw {
@@ -163,6 +189,7 @@ struct Qp {
     uint32_t max_recv_wr = 0, max_recv_sge = 0;
 
     uint32_t async_handed_out = 0;
+    uint32_t ece_options = 0;  ///< as ibv_set_ece asked
 
     ibv_qp* qp() noexcept { return &ibv.qp_base; }
     Context* context() noexcept { return to_context(ibv.qp_base.context); }

@@ -5,6 +5,78 @@
 
 namespace simverbs::client::verbs {
 
+namespace {
+
+/// The server knows only the PD that a parent domain stands for.
+void free_parent_domain(Pd& pd) {
+    auto* const parent = reinterpret_cast<ParentDomain*>(&pd);
+    pd.protection->parents.fetch_sub(1, std::memory_order_acq_rel);
+    if (parent->td != nullptr) parent->td->parents.fetch_sub(1, std::memory_order_acq_rel);
+    free_object(parent);
+}
+
+int check_parent(const ibv_parent_domain_init_attr& attr) {
+    constexpr uint32_t kMask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS | IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
+    if ((attr.comp_mask & ~kMask) != 0 || attr.pd == nullptr) {
+        return explain(EINVAL,
+                       "ibv_alloc_parent_domain: a PD is needed, and comp_mask (0x%x) may only name the "
+                       "allocators and their context.",
+                       attr.comp_mask);
+    }
+    const bool allocators = (attr.comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS) != 0;
+    if (!allocators || (attr.alloc != nullptr && attr.free != nullptr)) return 0;
+    return explain(EINVAL, "ibv_alloc_parent_domain: IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS needs both functions.");
+}
+
+}  // namespace
+
+ibv_td* alloc_td(ibv_context* context, ibv_td_init_attr* attr) {
+    return call_for_object(context, [&](int& error) -> ibv_td* {
+        if (attr->comp_mask != 0) {
+            error = explain(EINVAL, "ibv_alloc_td: comp_mask is 0x%x, no bit of it has a meaning.", attr->comp_mask);
+            return nullptr;
+        }
+        auto* const td = make_object<Td>();
+        if (td == nullptr) {
+            error = ENOMEM;
+            return nullptr;
+        }
+        td->ibv.context = context;
+        return &td->ibv;
+    });
+}
+
+int dealloc_td(ibv_td* td) {
+    return call(td->context, [&] {
+        auto* const t = reinterpret_cast<Td*>(td);
+        if (t->parents.load(std::memory_order_acquire) != 0) {
+            return explain(EBUSY, "ibv_dealloc_td: a parent domain was made of it; deallocate that first.");
+        }
+        free_object(t);
+        return 0;
+    });
+}
+
+ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* attr) {
+    return call_for_object(context, [&](int& error) -> ibv_pd* {
+        error = check_parent(*attr);
+        if (error != 0) return nullptr;
+        auto* const parent = make_object<ParentDomain>();
+        if (parent == nullptr) {
+            error = ENOMEM;
+            return nullptr;
+        }
+        Pd* const pd = reinterpret_cast<Pd*>(attr->pd);
+        parent->pd.protection = pd->protection != nullptr ? pd->protection : pd;
+        parent->pd.protection->parents.fetch_add(1, std::memory_order_acq_rel);
+        parent->td = reinterpret_cast<Td*>(attr->td);
+        if (parent->td != nullptr) parent->td->parents.fetch_add(1, std::memory_order_acq_rel);
+        parent->pd.ibv.context = context;
+        parent->pd.ibv.handle = attr->pd->handle;
+        return &parent->pd.ibv;
+    });
+}
+
 ibv_pd* alloc_pd(ibv_context* context) {
     return call_for_object(context, [&](int& error) -> ibv_pd* {
         const auto request = object_request(protocol::Op::AllocPd, context, 0);
@@ -24,8 +96,16 @@ ibv_pd* alloc_pd(ibv_context* context) {
 
 int dealloc_pd(ibv_pd* pd) {
     return call(pd->context, [&] {
+        Pd* const p = reinterpret_cast<Pd*>(pd);
+        if (p->protection != nullptr) {
+            free_parent_domain(*p);
+            return 0;
+        }
+        if (p->parents.load(std::memory_order_acquire) != 0) {
+            return explain(EBUSY, "ibv_dealloc_pd: a parent domain was made of this PD; deallocate it first.");
+        }
         if (const int error = destroy_object(protocol::Op::DeallocPd, pd->context, pd->handle)) return error;
-        free_object(reinterpret_cast<Pd*>(pd));
+        free_object(p);
         return 0;
     });
 }

@@ -6,6 +6,7 @@
 #include "verbs_shim/client/verbs/doorbell.hpp"
 #include "verbs_shim/client/verbs/explain.hpp"
 #include "verbs_shim/client/verbs/post_check.hpp"
+#include "verbs_shim/client/verbs/post_send.hpp"
 #include "verbs_shim/client/verbs/send_slot.hpp"
 #include "verbs_shim/protocol/enum_value.hpp"
 
@@ -121,17 +122,25 @@ int fill_operation(SendSlot& slot, const ibv_send_wr& wr) {
             return 0;
         case IBV_WR_BIND_MW:
             return fill_bind(slot, wr.bind_mw.mw, wr.bind_mw.rkey, wr.bind_mw.bind_info);
+        case IBV_WR_LOCAL_INV:
+        case IBV_WR_SEND_WITH_INV:
+            slot.imm_or_rkey = wr.invalidate_rkey;
+            return 0;
         default:
             return 0;
     }
 }
 
 /// One work request into `slot`: 0 or an errno.
-int fill_slot(Qp& qp, SendSlot& slot, const ibv_send_wr& wr) {
+int fill_slot(Qp& qp, SendSlot& slot, const ibv_send_wr& wr, BindOf bind_of) {
     const uint32_t opcode = enum_value(wr.opcode);
     const OpcodeRow* const row = find_opcode(opcode);
     if (row == nullptr || !allows(*row, qp.qp()->qp_type)) {
         return refuse_opcode(qp, opcode, row);
+    }
+    if (opcode == IBV_WR_BIND_MW && wr.bind_mw.mw != nullptr &&
+        (wr.bind_mw.mw->type == IBV_MW_TYPE_1) != (bind_of == BindOf::Type1)) {
+        return explain(EINVAL, "ibv_post_send: IBV_WR_BIND_MW is for windows of type 2; use ibv_bind_mw for type 1.");
     }
     slot.wr_id = wr.wr_id;
     slot.opcode = opcode;
@@ -145,6 +154,10 @@ int fill_slot(Qp& qp, SendSlot& slot, const ibv_send_wr& wr) {
 }  // namespace
 
 int post_send(ibv_qp* ibv, ibv_send_wr* wr, ibv_send_wr** bad) {
+    return post_list(ibv, wr, bad, BindOf::Type2);
+}
+
+int post_list(ibv_qp* ibv, ibv_send_wr* wr, ibv_send_wr** bad, BindOf bind_of) {
     Qp& qp = *to_qp(ibv);
     const turn::InShim in_shim;
     *bad = wr;
@@ -163,7 +176,7 @@ int post_send(ibv_qp* ibv, ibv_send_wr* wr, ibv_send_wr** bad) {
             turn::charge(cost.post_send_ps);
             for (; wr != nullptr && error == 0; wr = wr->next) {
                 SendSlot* const slot = claim_send_slot(qp, count);
-                error = slot == nullptr ? ENOMEM : fill_slot(qp, *slot, *wr);
+                error = slot == nullptr ? ENOMEM : fill_slot(qp, *slot, *wr, bind_of);
                 if (slot == nullptr) refuse_full(qp);
                 if (error != 0) break;
                 turn::charge(cost.post_wr_ps + cost.inline_byte_ps * slot->inline_bytes);

@@ -7,6 +7,7 @@
 #include "verbs_shim/client/verbs/call.hpp"
 #include "verbs_shim/client/verbs/data_path.hpp"
 #include "verbs_shim/client/verbs/explain.hpp"
+#include "verbs_shim/client/verbs/huge_pages.hpp"
 #include "verbs_shim/client/verbs/post_check.hpp"
 #include "verbs_shim/protocol/enum_value.hpp"
 
@@ -118,6 +119,8 @@ int check_extended(const ibv_qp_init_attr_ex& attr) {
 }
 
 Qp* create(ibv_context* context, ibv_qp_init_attr_ex& attr, int& error) {
+    error = check_allocation_type("MLX_QP_ALLOC_TYPE", to_context(context)->info->vendor_id);
+    if (error != 0) return nullptr;
     const auto request = creation(context, attr);
     protocol::CreateQpReply reply;
     error = control(request, reply);
@@ -197,6 +200,63 @@ ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
         attr->cap = e.cap;
         return qp->qp();
     });
+}
+
+ibv_qp* open_qp(ibv_context* context, ibv_qp_open_attr* attr) {
+    return call_for_object(context, [&](int& error) -> ibv_qp* {
+        constexpr uint32_t kNeeded = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE;
+        if ((attr->comp_mask & kNeeded) != kNeeded || protocol::enum_value(attr->qp_type) != IBV_QPT_XRC_RECV) {
+            error = explain(EINVAL,
+                            "ibv_open_qp: comp_mask 0x%x; number, XRC domain and type are needed, and the type "
+                            "is IBV_QPT_XRC_RECV.",
+                            attr->comp_mask);
+            return nullptr;
+        }
+        auto request = connection::make_request<protocol::OpenQpRequest>(protocol::Op::OpenQp);
+        request.context = to_context(context)->handle;
+        request.xrcd = reinterpret_cast<Xrcd*>(attr->xrcd)->handle;
+        request.qp_num = attr->qp_num;
+        protocol::OpenQpReply reply;
+        error = control(request, reply);
+        if (error != 0) return nullptr;
+        ibv_qp_init_attr_ex init{};
+        init.qp_type = IBV_QPT_XRC_RECV;
+        if ((attr->comp_mask & IBV_QP_OPEN_ATTR_CONTEXT) != 0) init.qp_context = attr->qp_context;
+        protocol::CreateQpReply made;
+        made.handle = reply.handle;
+        made.qp_num = attr->qp_num;
+        Qp* const qp = make_qp(context, init, made);
+        if (qp != nullptr) return qp->qp();
+        destroy_object(protocol::Op::DestroyQp, context, reply.handle);
+        error = ENOMEM;
+        return nullptr;
+    });
+}
+
+namespace {
+
+/// Enhanced connection establishment is the vendor's: of Mellanox adapters, and here without any option.
+constexpr uint32_t kMellanox = 0x15b3;
+constexpr uint32_t kMellanoxOui = 0x02c9;
+
+bool has_ece(ibv_qp* qp) {
+    return to_qp(qp)->context()->info->vendor_id == kMellanoxOui;
+}
+
+}  // namespace
+
+int set_ece(ibv_qp* qp, const ibv_ece& ece) {
+    if (ece.vendor_id == 0 || !has_ece(qp)) return EOPNOTSUPP;
+    if (ece.comp_mask != 0 || ece.vendor_id != kMellanox) return EINVAL;
+    to_qp(qp)->ece_options = ece.options;
+    return 0;
+}
+
+int query_ece(ibv_qp* qp, ibv_ece& ece) {
+    ece = ibv_ece{};
+    if (!has_ece(qp)) return EOPNOTSUPP;
+    ece.vendor_id = kMellanox;
+    return 0;
 }
 
 int modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {

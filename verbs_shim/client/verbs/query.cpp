@@ -44,7 +44,7 @@ int query_one_pkey(ibv_context* c, uint8_t port, int index, __be16* pkey) {
 }  // namespace
 
 int query_device(ibv_context* context, ibv_device_attr* attr) {
-    return call(context, [&] {
+    return call_on_device([&] {
         protocol::QueryDeviceReply reply;
         if (const int error = query(context, reply)) return error;
         *attr = reply.attr.orig_attr;
@@ -54,7 +54,7 @@ int query_device(ibv_context* context, ibv_device_attr* attr) {
 
 int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input, ibv_device_attr_ex* attr,
                     size_t attr_size) {
-    return call(context, [&] {
+    return call_on_device([&] {
         if (input != nullptr && input->comp_mask != 0) {
             return explain(EINVAL,
                            "ibv_query_device_ex: input->comp_mask is 0x%x; no bit of it is defined, set it to 0.",
@@ -69,7 +69,7 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input
 }
 
 int query_port(ibv_context* context, uint8_t port, ibv_port_attr* attr, size_t attr_size) {
-    return call(context, [&] {
+    return call_on_device([&] {
         protocol::QueryPortReply reply;
         if (const int error = query_one_port(context, port, reply)) return error;
         std::memset(attr, 0, attr_size);
@@ -79,7 +79,7 @@ int query_port(ibv_context* context, uint8_t port, ibv_port_attr* attr, size_t a
 }
 
 int query_pkey(ibv_context* context, uint8_t port, int index, __be16* pkey) {
-    return call(context, [&] { return query_one_pkey(context, port, index, pkey); });
+    return call_on_device([&] { return query_one_pkey(context, port, index, pkey); });
 }
 
 int get_pkey_index(ibv_context* context, uint8_t port, __be16 pkey) {
@@ -99,7 +99,7 @@ int get_pkey_index(ibv_context* context, uint8_t port, __be16 pkey) {
 }
 
 int query_rt_values(ibv_context* context, ibv_values_ex* values) {
-    return call(context, [&] {
+    return call_on_device([&] {
         const uint32_t wanted = values->comp_mask;
         values->comp_mask = 0;
         if ((wanted & ~static_cast<uint32_t>(IBV_VALUES_MASK_RAW_CLOCK)) != 0) {

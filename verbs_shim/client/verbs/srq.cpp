@@ -5,6 +5,7 @@
 #include "verbs_shim/client/verbs/acknowledged.hpp"
 #include "verbs_shim/client/verbs/call.hpp"
 #include "verbs_shim/client/verbs/explain.hpp"
+#include "verbs_shim/client/verbs/huge_pages.hpp"
 #include "verbs_shim/protocol/enum_value.hpp"
 
 namespace simverbs::client::verbs {
@@ -35,6 +36,8 @@ Srq* make_srq(ibv_context* context, ibv_pd* pd, void* srq_context, const protoco
 
 Srq* create(ibv_context* context, ibv_pd* pd, const protocol::CreateSrqRequest& request, void* srq_context,
             ibv_srq_attr& attr, int& error) {
+    error = check_allocation_type("MLX_SRQ_ALLOC_TYPE", to_context(context)->info->vendor_id);
+    if (error != 0) return nullptr;
     protocol::CreateSrqReply reply;
     error = control(request, reply);
     if (error != 0) return nullptr;

@@ -125,7 +125,7 @@ TEST(Control, LimitsAndBusyObjects) {
     EXPECT_EQ(a.hca->create_qp(rig.by(a, &why), init).error, EINVAL);
     EXPECT_EQ(why.attribute, "cap.max_send_wr");
     init.cap.max_send_wr = 1;
-    init.type = QpType::XrcSend;
+    init.type = QpType::RawPacket;
     EXPECT_EQ(a.hca->create_qp(rig.by(a), init).error, EOPNOTSUPP);
     EXPECT_EQ(a.hca->reg_mr(rig.by(a, &why), {a.pd, a.space, a.base, 8, a.base, kRemoteWrite}).error, EINVAL);
     EXPECT_EQ(why.rule, Rule::AccessFlagsInvalid);

@@ -238,24 +238,6 @@ TEST_F(RcError, ACqThatIsFullRaisesItsEventAndTheQpFails) {
     EXPECT_EQ(a.sink->events[0].type, EventType::CqErr);
 }
 
-TEST_F(RcError, SendWithInvalidateEndsAnRkey) {
-    start();
-    receives();
-    const Sge sge{a.base, 8, a.mr.lkey};
-    SendWr wr;
-    wr.wr_id = 1;
-    wr.opcode = WrOpcode::SendWithInv;
-    wr.send_flags = kSignaled;
-    wr.imm_or_rkey = b.mr.rkey;
-    wr.sges = &sge;
-    wr.num_sge = 1;
-    ASSERT_EQ(a.hca->post_send(a.qpn, wr, rig.now()), 0);
-    follow_up();
-    rig.settle();
-    EXPECT_EQ(rig.completions(a), "1:SUCCESS 2:REM_ACCESS_ERR 100:WR_FLUSH_ERR");
-    EXPECT_EQ(b.sink->cqes.at(0).cqe.wc_flags, kWcWithInv);
-}
-
 TEST_F(RcError, PostsThatFailAtOnce) {
     QpOptions q;
     q.send_wr = 2;

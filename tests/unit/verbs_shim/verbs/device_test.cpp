@@ -38,13 +38,14 @@ TEST_F(VerbsTest, EveryOperationPointerIsFilled) {
 }
 
 TEST_F(VerbsTest, WhatIsNotSupportedAnswersEopnotsupp) {
-    ibv_td_init_attr td{};
+    ibv_wq_init_attr work_queue{};
     errno = 0;
-    EXPECT_EQ(ibv_alloc_td(context, &td), nullptr);
+    EXPECT_EQ(ibv_create_wq(context, &work_queue), nullptr);
     EXPECT_EQ(errno, EOPNOTSUPP);
-    EXPECT_EQ(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, nullptr, 0), EOPNOTSUPP);
-    ibv_modify_cq_attr moderation{};
-    EXPECT_EQ(ibv_modify_cq(cq, &moderation), EOPNOTSUPP);
+    ibv_alloc_dm_attr memory{4096, 0, 0};
+    errno = 0;
+    EXPECT_EQ(ibv_alloc_dm(context, &memory), nullptr) << "the server refuses";
+    EXPECT_EQ(errno, EOPNOTSUPP);
     errno = 0;
     EXPECT_EQ(ibv_alloc_mw(pd, IBV_MW_TYPE_1), nullptr) << "the server refuses";
     EXPECT_EQ(errno, EOPNOTSUPP);
@@ -54,6 +55,48 @@ TEST_F(VerbsTest, WhatIsNotSupportedAnswersEopnotsupp) {
     errno = 0;
     EXPECT_EQ(ibv_import_pd(context, 1), nullptr);
     EXPECT_EQ(errno, EOPNOTSUPP);
+}
+
+TEST_F(VerbsTest, AParentDomainHoldsItsPdAndItsThreadDomain) {
+    ibv_td_init_attr none{};
+    ibv_td* const td = ibv_alloc_td(context, &none);
+    ASSERT_NE(td, nullptr);
+    ibv_pd* const plain = ibv_alloc_pd(context);
+    ibv_parent_domain_init_attr attr{};
+    attr.pd = plain;
+    attr.td = td;
+    ibv_pd* const parent = ibv_alloc_parent_domain(context, &attr);
+    ASSERT_NE(parent, nullptr);
+    EXPECT_EQ(parent->handle, plain->handle);
+    EXPECT_EQ(ibv_dealloc_pd(plain), EBUSY);
+    EXPECT_EQ(ibv_dealloc_td(td), EBUSY);
+    ibv_cq_init_attr_ex with_parent{};
+    with_parent.cqe = 4;
+    with_parent.comp_mask = IBV_CQ_INIT_ATTR_MASK_PD;
+    with_parent.parent_domain = plain;
+    EXPECT_EQ(ibv_create_cq_ex(context, &with_parent), nullptr) << "a PD is no parent domain";
+    with_parent.parent_domain = parent;
+    ibv_cq_ex* const made = ibv_create_cq_ex(context, &with_parent);
+    ASSERT_NE(made, nullptr);
+    EXPECT_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(made)), 0);
+    EXPECT_EQ(ibv_dealloc_pd(parent), 0);
+    EXPECT_EQ(ibv_dealloc_td(td), 0);
+    EXPECT_EQ(ibv_dealloc_pd(plain), 0);
+}
+
+TEST_F(VerbsTest, ModerationAndAdviceKnowTheirRanges) {
+    ibv_modify_cq_attr moderation{};
+    moderation.attr_mask = IBV_CQ_ATTR_MODERATE;
+    moderation.moderate = {16, 0xFFF};
+    EXPECT_EQ(ibv_modify_cq(cq, &moderation), 0);
+    moderation.moderate.cq_period = 0x1000;
+    EXPECT_EQ(ibv_modify_cq(cq, &moderation), EINVAL);
+    moderation.attr_mask = 1U << 30;
+    EXPECT_EQ(ibv_modify_cq(cq, &moderation), EINVAL);
+    EXPECT_EQ(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, nullptr, 0), EINVAL);
+    ibv_sge range{0, 8, 1};
+    EXPECT_EQ(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 1U << 8, &range, 1), EINVAL);
+    EXPECT_EQ(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, IBV_ADVISE_MR_FLAG_FLUSH, &range, 1), 0);
 }
 
 TEST_F(VerbsTest, QueriesAnswerInTheirOwnConventions) {

@@ -298,6 +298,10 @@ size_t FakeServer::answer(const uint8_t* message, uint8_t* reply, std::vector<in
                 break;
             case Op::AllocMw:
             case Op::OpenXrcd:
+            case Op::AllocNullMr:
+            case Op::AllocDm:
+            case Op::RegDmMr:
+            case Op::OpenQp:
                 error = EOPNOTSUPP;
                 break;
             case Op::CloseDevice:
@@ -318,6 +322,8 @@ size_t FakeServer::answer(const uint8_t* message, uint8_t* reply, std::vector<in
             case Op::ReserveSlot:
             case Op::Resolve:
             case Op::UnshareMemory:
+            case Op::AdviseMr:
+            case Op::FreeDm:
             case Op::kCount:
                 break;
         }
