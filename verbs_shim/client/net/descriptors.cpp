@@ -12,6 +12,7 @@
 #include <cstdarg>
 
 #include "verbs_shim/client/clock/clock.hpp"
+#include "verbs_shim/client/cm/device.hpp"
 #include "verbs_shim/client/connection/connection.hpp"
 #include "verbs_shim/client/net/descriptors.hpp"
 #include "verbs_shim/client/net/fd_table.hpp"
@@ -70,6 +71,7 @@ ssize_t read_pieces(int fd, const iovec* pieces, int count) noexcept {
         m.msg_iovlen = static_cast<size_t>(count);
         return receive(fd, &m, 0);
     }
+    if (d->kind == FdKind::RdmaCm) return fail(EINVAL);  // the device has no read()
     if (d->kind == FdKind::Random) {
         ssize_t n = 0;
         for (int i = 0; i < count; ++i) {
@@ -98,6 +100,13 @@ ssize_t write_pieces(int fd, const iovec* pieces, int count) noexcept {
     Description* d = lab() == nullptr ? nullptr : find(fd);
     spin::before_syscall();
     if (d == nullptr || d->kind == FdKind::Plain) return real::writev(fd, pieces, count);
+    if (d->kind == FdKind::RdmaCm) {
+        turn::InShim in;
+        // One command a write, as the kernel takes them.
+        const ssize_t n = count == 1 ? cm::write_command(fd, pieces[0].iov_base, pieces[0].iov_len) : fail(EINVAL);
+        if (n < 0) in.set_errno(errno);
+        return n;
+    }
     if (is_socket(d->kind)) {
         msghdr m{};
         m.msg_iov = const_cast<iovec*>(pieces);

@@ -29,6 +29,7 @@ namespace {
 
 using protocol::ObjectKind;
 
+constexpr int kNetlinkRdma = 20;  // NETLINK_RDMA of <linux/netlink.h>
 constexpr uint16_t kFirstEphemeral = 32768;
 constexpr uint16_t kEphemeralPorts = 28232;
 
@@ -351,6 +352,11 @@ using namespace simverbs::client;
 using namespace simverbs::client::net;
 
 SIMVERBS_INTERPOSE int socket(int domain, int type, int protocol) {
+    if (domain == AF_NETLINK && protocol == kNetlinkRdma && lab() != nullptr) {
+        // It would tell of the real machine's devices.
+        errno = EPROTONOSUPPORT;
+        return -1;
+    }
     const int fd = real::socket(domain, type, protocol);
     if (fd < 0 || lab() == nullptr) return fd;
     const turn::InShim in;
