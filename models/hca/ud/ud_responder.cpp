@@ -75,6 +75,7 @@ bool UdResponder::make_grh_area(const Port& port, const wire::Packet& packet,
         ip.destination = destination.ipv4();
         ip.ttl = hops;
         ip.total_length = static_cast<uint16_t>(wire::Ipv4Header::size + wire::UdpHeader::size + transport_bytes);
+        ip.set_checksum();
         ip.encode(out.subspan(20));
         return true;
     }

@@ -20,11 +20,6 @@
 namespace simverbs::client::cm {
 namespace {
 
-int fail(int error) noexcept {
-    errno = error;
-    return -1;
-}
-
 /// A server that has gone looks to the program like a device that has gone.
 int request(const void* request, void* reply, size_t bytes, int* fds = nullptr, int max_fds = 0) noexcept {
     const int error = connection::request(request, reply, bytes, fds, max_fds);
@@ -36,18 +31,20 @@ bool is_non_blocking(int fd) noexcept {
 }
 
 /// Waits in the kernel (wall clock); a cancellation point.
-int wait_by_wall_clock(int fd) noexcept {
+int wait_by_wall_clock(int fd) {
     pollfd p{fd, POLLIN, 0};
     int type = PTHREAD_CANCEL_DEFERRED;
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
-    const long rc = kernel(SYS_poll, &p, 1, -1);
+    long rc = kernel(SYS_poll, &p, 1, -1);
+    // Another thread has closed the device: on Linux this one sleeps on until the process ends, and so it does here.
+    if (rc > 0 && (p.revents & POLLIN) == 0 && connection::check_server()) rc = kernel(SYS_poll, &p, 0, -1);
     const int error = errno;
     pthread_setcanceltype(type, nullptr);
-    if (rc >= 0 && (p.revents & (POLLHUP | POLLERR)) != 0 && (p.revents & POLLIN) == 0) return EIO;
+    if (rc > 0 && (p.revents & POLLIN) == 0) return EIO;
     return rc < 0 ? error : 0;
 }
 
-int wait_for(turn::WaitSet& set) noexcept {
+int wait_for(turn::WaitSet& set) {
     const turn::Woken woken = turn::wait(set);
     if (woken == turn::Woken::ServerGone) return EIO;
     if (woken == turn::Woken::Interrupted && turn::deliver_signals() == turn::Signals::Interrupt) return EINTR;
@@ -55,8 +52,7 @@ int wait_for(turn::WaitSet& set) noexcept {
 }
 
 /// Asks for the next event until there is one, or the descriptor must not block.
-int get_event(int fd, uint64_t key, const protocol::CmCommandRequest& command,
-              protocol::CmCommandReply& reply) noexcept {
+int get_event(int fd, uint64_t key, const protocol::CmCommandRequest& command, protocol::CmCommandReply& reply) {
     for (;;) {
         const uint64_t seen = turn::active() ? turn::object_value(key) : 0;
         if (turn::active()) turn::checkpoint();
@@ -79,7 +75,7 @@ int get_event(int fd, uint64_t key, const protocol::CmCommandRequest& command,
 
 /// Nobody listens at the target: waits until somebody does, or cannot any more (VIRTUAL_TIME rule 9). The server knows
 /// which; with the wall clock it is asked again and again during the lab's first seconds.
-int hold(const protocol::CmCommandReply& reply) noexcept {
+int hold(const protocol::CmCommandReply& reply) {
     if (!turn::active()) {
         constexpr timespec kAgain{0, 1'000'000};
         kernel(SYS_nanosleep, &kAgain, nullptr);
@@ -91,7 +87,7 @@ int hold(const protocol::CmCommandReply& reply) noexcept {
     return wait_for(set);
 }
 
-int run(int fd, uint64_t key, const protocol::CmCommandRequest& command, protocol::CmCommandReply& reply) noexcept {
+int run(int fd, uint64_t key, const protocol::CmCommandRequest& command, protocol::CmCommandReply& reply) {
     if (command.command == kGetEvent) return get_event(fd, key, command, reply);
     for (;;) {
         if (const int error = request(&command, &reply, sizeof reply)) return error;
@@ -106,30 +102,30 @@ int open_device(int flags) noexcept {
     auto command = connection::make_request<protocol::ObjectRequest>(protocol::Op::OpenCm);
     protocol::CmOpenReply reply{};
     int fd = -1;
-    if (const int error = request(&command, &reply, sizeof reply, &fd, 1)) return fail(error);
+    if (const int error = request(&command, &reply, sizeof reply, &fd, 1)) return turn::fail(error);
     if ((flags & O_CLOEXEC) == 0) fcntl(fd, F_SETFD, 0);
     if ((flags & O_NONBLOCK) != 0) fcntl(fd, F_SETFL, O_NONBLOCK);
     net::Description* d = net::assign(fd, net::FdKind::RdmaCm);
-    if (d == nullptr) return fail(EMFILE);
+    if (d == nullptr) return turn::fail(EMFILE);
     d->read_key = reply.key;
     d->handle = reply.file;
     return fd;
 }
 
-ssize_t write_command(int fd, const void* buffer, size_t bytes) noexcept {
+ssize_t write_command(int fd, const void* buffer, size_t bytes) {
     const net::Description* d = net::peek(fd);
-    if (d == nullptr) return fail(EBADF);
+    if (d == nullptr) return turn::fail(EBADF);
     Header header;
-    if (bytes < sizeof header) return fail(EINVAL);
+    if (bytes < sizeof header) return turn::fail(EINVAL);
     std::memcpy(&header, buffer, sizeof header);
-    if (header.in + sizeof header > bytes) return fail(EINVAL);
+    if (header.in + sizeof header > bytes) return turn::fail(EINVAL);
     auto command = connection::make_request<protocol::CmCommandRequest>(protocol::Op::CommandCm);
     protocol::CmCommandReply reply{};
     command.file = d->handle;
     command.command = header.command;
     command.out_bytes = std::min<uint32_t>(header.out, sizeof reply.out);
     const auto* in = static_cast<const uint8_t*>(buffer) + sizeof header;
-    if (header.in > sizeof command.in) return fail(EINVAL);
+    if (header.in > sizeof command.in) return turn::fail(EINVAL);
     std::memcpy(command.in, in, header.in);
     command.in_bytes = header.in;
     if (header.command == kSetOption) {
@@ -141,10 +137,10 @@ ssize_t write_command(int fd, const void* buffer, size_t bytes) noexcept {
     }
     if (header.command == kMigrateId) {
         const net::Description* from = net::peek(file_of(in, header.in));
-        if (from == nullptr || from->kind != net::FdKind::RdmaCm) return fail(EINVAL);
+        if (from == nullptr || from->kind != net::FdKind::RdmaCm) return turn::fail(EINVAL);
         command.extra = from->handle;
     }
-    if (const int error = run(fd, d->read_key, command, reply)) return fail(error);
+    if (const int error = run(fd, d->read_key, command, reply)) return turn::fail(error);
     void* const response = response_of(header.command, in, header.in);
     if (response != nullptr && reply.out_bytes > 0)
         std::memcpy(response, reply.out, std::min<size_t>(reply.out_bytes, sizeof reply.out));

@@ -12,7 +12,8 @@ namespace simverbs::client::cm {
 int open_device(int flags) noexcept;
 
 /// write() to an open device: one command. Returns `bytes`, or -1 with errno.
-ssize_t write_command(int fd, const void* buffer, size_t bytes) noexcept;
+/// Where it waits for an event it is a cancellation point.
+ssize_t write_command(int fd, const void* buffer, size_t bytes);
 
 /// The last descriptor of the process for this open device (Description::handle) is closed.
 void device_closed(uint32_t file) noexcept;

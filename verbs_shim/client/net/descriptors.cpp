@@ -30,11 +30,6 @@
 namespace simverbs::client::net {
 namespace {
 
-int fail(int error) noexcept {
-    errno = error;
-    return -1;
-}
-
 bool is_socket(FdKind kind) noexcept {
     return kind == FdKind::TcpNew || kind == FdKind::TcpStream || kind == FdKind::Udp || kind == FdKind::Unix;
 }
@@ -49,15 +44,15 @@ bool nonblocking(int fd) noexcept {
 }
 
 ssize_t read_timerfd(int fd, const iovec* pieces, int count) noexcept {
-    if (count < 1 || pieces[0].iov_len < sizeof(uint64_t)) return fail(EINVAL);
+    if (count < 1 || pieces[0].iov_len < sizeof(uint64_t)) return turn::fail(EINVAL);
     for (;;) {
         const uint64_t n = clock::timerfd_take(fd);
         if (n > 0) {
             *static_cast<uint64_t*>(pieces[0].iov_base) = n;
             return sizeof n;
         }
-        if (nonblocking(fd)) return fail(EAGAIN);
-        if (const int error = await_ready(fd, find(fd), POLLIN, INT64_MAX, "read of a timerfd")) return fail(error);
+        if (nonblocking(fd)) return turn::fail(EAGAIN);
+        if (const int error = await_ready(fd, find(fd), POLLIN, INT64_MAX, "read of a timerfd")) return turn::fail(error);
     }
 }
 
@@ -71,7 +66,7 @@ ssize_t read_pieces(int fd, const iovec* pieces, int count) noexcept {
         m.msg_iovlen = static_cast<size_t>(count);
         return receive(fd, &m, 0);
     }
-    if (d->kind == FdKind::RdmaCm) return fail(EINVAL);  // the device has no read()
+    if (d->kind == FdKind::RdmaCm) return turn::fail(EINVAL);  // the device has no read()
     if (d->kind == FdKind::Random) {
         ssize_t n = 0;
         for (int i = 0; i < count; ++i) {
@@ -85,27 +80,25 @@ ssize_t read_pieces(int fd, const iovec* pieces, int count) noexcept {
     if (d->kind == FdKind::TimerFd) return read_timerfd(fd, pieces, count);
     if (waits(d->kind) && !nonblocking(fd)) {
         if (const int error = await_ready(fd, d, POLLIN, INT64_MAX, "read of a pipe, event or other descriptor"))
-            return fail(error);
+            return turn::fail(error);
     } else {
         turn::checkpoint();
     }
-    const ssize_t n = real::readv(fd, pieces, count);
+    const ssize_t n = turn::keep_errno(real::readv(fd, pieces, count));
     // Room for a writer that waits, and for whoever polls the other names of this descriptor.
     if (n > 0 && (d->kind == FdKind::Pipe || d->kind == FdKind::ForeignPipe || d->kind == FdKind::EventFd))
         turn::object_bump(d->read_key);
     return n;
 }
 
-ssize_t write_pieces(int fd, const iovec* pieces, int count) noexcept {
+ssize_t write_pieces(int fd, const iovec* pieces, int count) {
     Description* d = lab() == nullptr ? nullptr : find(fd);
     spin::before_syscall();
     if (d == nullptr || d->kind == FdKind::Plain) return real::writev(fd, pieces, count);
     if (d->kind == FdKind::RdmaCm) {
-        turn::InShim in;
+        const turn::InShim in;
         // One command a write, as the kernel takes them.
-        const ssize_t n = count == 1 ? cm::write_command(fd, pieces[0].iov_base, pieces[0].iov_len) : fail(EINVAL);
-        if (n < 0) in.set_errno(errno);
-        return n;
+        return count == 1 ? cm::write_command(fd, pieces[0].iov_base, pieces[0].iov_len) : turn::fail(EINVAL);
     }
     if (is_socket(d->kind)) {
         msghdr m{};
@@ -123,9 +116,9 @@ ssize_t write_pieces(int fd, const iovec* pieces, int count) noexcept {
     turn::checkpoint();
     turn::charge(kSocketCallPs / 4);
     if (!nonblocking(fd)) {
-        if (const int error = await_ready(fd, d, POLLOUT, INT64_MAX, "write to a full pipe")) return fail(error);
+        if (const int error = await_ready(fd, d, POLLOUT, INT64_MAX, "write to a full pipe")) return turn::fail(error);
     }
-    const ssize_t n = real::writev(fd, pieces, count);
+    const ssize_t n = turn::keep_errno(real::writev(fd, pieces, count));
     if (n > 0) turn::object_bump(d->write_key);
     return n;
 }
@@ -153,7 +146,7 @@ void note_pipe(const int fds[2]) noexcept {
 
 int close_descriptor(int fd) noexcept {
     if (lab() != nullptr) {
-        if (connection::owns_fd(fd)) return fail(EBADF);  // the control socket is not the program's
+        if (connection::owns_fd(fd)) return turn::fail(EBADF);  // the control socket is not the program's
         const turn::InShim in;
         clock::fd_closed(fd);
         epoll_forget(fd);

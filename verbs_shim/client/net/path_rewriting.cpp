@@ -232,10 +232,8 @@ size_t restore_path(char* path, size_t length) noexcept {
 }
 
 int open_made(const Rewritten& r, int flags) noexcept {
-    turn::InShim in;
-    const int fd = open_kind(r, flags);
-    if (fd < 0) in.set_errno(errno);
-    return fd;
+    const turn::InShim in;
+    return turn::keep_errno(open_kind(r, flags));
 }
 
 }  // namespace simverbs::client::net

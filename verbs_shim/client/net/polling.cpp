@@ -186,12 +186,10 @@ int wait_loop(int64_t deadline_ps, const char* what, Scan&& scan, Waits&& waits,
         if (deadline_ps != INT64_MAX) set.add_deadline(deadline_ps);
         const turn::Woken woken = turn::wait(set);
         if (woken == turn::Woken::ServerGone) {
-            errno = EIO;
-            return -1;
+            return turn::fail(EIO);
         }
         if (woken == turn::Woken::Interrupted && turn::deliver_signals() != turn::Signals::None) {
-            errno = EINTR;
-            return -1;
+            return turn::fail(EINTR);
         }
     }
 }
@@ -267,7 +265,7 @@ int select_virtual(int count, fd_set* r, fd_set* w, fd_set* e, int64_t deadline_
             for (int fd = 0; fd < limit; ++fd)
                 if (const short events = wanted(fd)) remember_look(fd, events);
         });
-    if (bad) errno = EBADF;
+    if (bad) turn::fail(EBADF);
     return found;
 }
 
