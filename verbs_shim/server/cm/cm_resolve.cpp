@@ -16,6 +16,13 @@ constexpr uint16_t kFirstEphemeral = 32768, kEphemeralPorts = 28232;
 constexpr sim::SimTime kAddressTime = sim::SimTime::us(10), kRouteTime = sim::SimTime::us(5),
                        kPathQueryTime = sim::SimTime::us(30);
 
+/// The GID of an address on RoCE: its own, or, where adapters have no IPv6 GIDs (nic.ipv6), that of the same host's
+/// IPv4 address.
+hca::Gid ipv4_gid(const CmAddress& address) {
+    const auto ipv4 = address.lab_ipv4();
+    return ipv4 ? address_of_ipv4(*ipv4, 0).ip : address.ip;
+}
+
 /// ibv_rate of a link.
 uint8_t rate_code(sim::BitRate rate) {
     struct Code {
@@ -57,9 +64,10 @@ bool RdmaCm::attach_device(const Client& client, CmId& id, const CmAddress& loca
                     return attach(n, p, 0);
                 continue;
             }
-            for (size_t g = 0; g < ports[p].gids.size(); ++g)
-                if (ports[p].gids[g].gid == local.ip && ports[p].gids[g].type == hca::GidType::RoceV2)
-                    return attach(n, p, g);
+            for (const hca::Gid& wanted : {local.ip, ipv4_gid(local)})
+                for (size_t g = 0; g < ports[p].gids.size(); ++g)
+                    if (ports[p].gids[g].gid == wanted && ports[p].gids[g].type == hca::GidType::RoceV2)
+                        return attach(n, p, g);
         }
     }
     return false;
@@ -83,8 +91,9 @@ bool RdmaCm::find_path(const Client& client, CmId& id) {
         return true;
     }
     if (port.link_layer == hca::LinkLayer::Ethernet) {
-        if (neighbours == nullptr || neighbours->find_gid(id.dst.ip) == nullptr) return false;
-        path.ah.dgid = id.dst.ip;
+        if (neighbours == nullptr) return false;
+        path.ah.dgid = neighbours->find_gid(id.dst.ip) != nullptr ? id.dst.ip : ipv4_gid(id.dst);
+        if (neighbours->find_gid(path.ah.dgid) == nullptr) return false;
         path.ah.is_global = true;
         path.ah.hop_limit = 64;
         path.ah.traffic_class = id.type_of_service;
