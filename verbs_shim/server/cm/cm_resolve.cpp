@@ -97,6 +97,9 @@ bool RdmaCm::find_path(const Client& client, CmId& id) {
         path.ah.is_global = true;
         path.ah.hop_limit = 64;
         path.ah.traffic_class = id.type_of_service;
+        // Entropy for the UDP source port, as cma_get_roce_udp_flow_label makes it.
+        constexpr uint32_t kFlowLabelMask = 0xFFFFF;
+        path.ah.flow_label = (uint32_t{id.src.port} * 31 + id.dst.port) & kFlowLabelMask;
     } else {
         const auto ipv4 = id.dst.lab_ipv4();
         const auto& hosts = lab_->hosts();
