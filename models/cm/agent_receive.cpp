@@ -80,8 +80,7 @@ void Agent::on_req(const Req& req, uint64_t transaction_id, const hca::ReceivedM
     c.remote_id = req.local_comm_id;
     c.transaction_id = transaction_id;
     c.ah = way_back(mad);
-    if (!listeners_.contains(req.service_id))
-        return send_rej(c, RejectReason::InvalidServiceId, {}, now);
+    if (!listeners_.contains(req.service_id)) return send_rej(c, RejectReason::InvalidServiceId, {}, now);
     c.service_id = req.service_id;
     c.remote_ca_guid = req.local_ca_guid;
     c.type = req.transport == Transport::Uc ? hca::QpType::Uc : hca::QpType::Rc;

@@ -27,10 +27,11 @@ struct MadHeader {
 
     static constexpr auto fields() noexcept {
         using M = MadHeader;
-        return std::tuple{at<&M::base_version>(0, 8),    at<&M::mgmt_class>(1, 8),     at<&M::class_version>(2, 8),
-                          at<&M::method>(3, 8),          at<&M::status>(4, 16),        at<&M::class_specific>(6, 16),
-                          at<&M::transaction_id>(8, 64), at<&M::attribute_id>(16, 16), at<&M::reserved>(18, 16),
-                          at<&M::attribute_modifier>(20, 32)};
+        return std::tuple{at<&M::base_version>(0, 8),    at<&M::mgmt_class>(1, 8),
+                          at<&M::class_version>(2, 8),   at<&M::method>(3, 8),
+                          at<&M::status>(4, 16),         at<&M::class_specific>(6, 16),
+                          at<&M::transaction_id>(8, 64), at<&M::attribute_id>(16, 16),
+                          at<&M::reserved>(18, 16),      at<&M::attribute_modifier>(20, 32)};
     }
 };
 static_assert(is_sound<MadHeader>(MadHeader::size));

@@ -137,9 +137,9 @@ struct Rej {
 
     static constexpr auto fields() noexcept {
         using M = Rej;
-        return std::tuple{at<&M::local_comm_id>(0, 32),  at<&M::remote_comm_id>(4, 32),
-                          at<&M::answered>(8, 0, 2),     at<&M::info_length>(9, 0, 7),
-                          at<&M::reason>(10, 16),        at<&M::additional_info>(12, 72 * 8),
+        return std::tuple{at<&M::local_comm_id>(0, 32),     at<&M::remote_comm_id>(4, 32),
+                          at<&M::answered>(8, 0, 2),        at<&M::info_length>(9, 0, 7),
+                          at<&M::reason>(10, 16),           at<&M::additional_info>(12, 72 * 8),
                           at<&M::private_data>(84, 148 * 8)};
     }
 };
@@ -161,20 +161,12 @@ struct Rep {
 
     static constexpr auto fields() noexcept {
         using M = Rep;
-        return std::tuple{at<&M::local_comm_id>(0, 32),
-                          at<&M::remote_comm_id>(4, 32),
-                          at<&M::local_qkey>(8, 32),
-                          at<&M::local_qpn>(12, 24),
-                          at<&M::starting_psn>(20, 24),
-                          at<&M::responder_resources>(24, 8),
-                          at<&M::initiator_depth>(25, 8),
-                          at<&M::target_ack_delay>(26, 0, 5),
-                          at<&M::failover_accepted>(26, 5, 2),
-                          at<&M::flow_control>(26, 7, 1),
-                          at<&M::rnr_retry_count>(27, 0, 3),
-                          at<&M::srq>(27, 3, 1),
-                          at<&M::local_ca_guid>(28, 64),
-                          at<&M::private_data>(36, 196 * 8)};
+        return std::tuple{
+            at<&M::local_comm_id>(0, 32),   at<&M::remote_comm_id>(4, 32),      at<&M::local_qkey>(8, 32),
+            at<&M::local_qpn>(12, 24),      at<&M::starting_psn>(20, 24),       at<&M::responder_resources>(24, 8),
+            at<&M::initiator_depth>(25, 8), at<&M::target_ack_delay>(26, 0, 5), at<&M::failover_accepted>(26, 5, 2),
+            at<&M::flow_control>(26, 7, 1), at<&M::rnr_retry_count>(27, 0, 3),  at<&M::srq>(27, 3, 1),
+            at<&M::local_ca_guid>(28, 64),  at<&M::private_data>(36, 196 * 8)};
     }
 };
 static_assert(is_sound<Rep>(kCmBytes));
@@ -245,10 +237,10 @@ struct SidrRep {
 
     static constexpr auto fields() noexcept {
         using M = SidrRep;
-        return std::tuple{at<&M::request_id>(0, 32),   at<&M::status>(4, 8), at<&M::info_length>(5, 8),
-                          at<&M::qpn>(8, 24),          at<&M::service_id>(12, 64),
-                          at<&M::qkey>(20, 32),        at<&M::additional_info>(24, 72 * 8),
-                          at<&M::private_data>(96, 136 * 8)};
+        return std::tuple{at<&M::request_id>(0, 32),           at<&M::status>(4, 8),
+                          at<&M::info_length>(5, 8),           at<&M::qpn>(8, 24),
+                          at<&M::service_id>(12, 64),          at<&M::qkey>(20, 32),
+                          at<&M::additional_info>(24, 72 * 8), at<&M::private_data>(96, 136 * 8)};
     }
 };
 static_assert(is_sound<SidrRep>(kCmBytes));

@@ -213,7 +213,7 @@ class Device {
     sim::SimTime next_message_at;  ///< message rate limit of the adapter
     ManagementAgent* management = nullptr;
     sim::SimTime management_at = sim::SimTime::max();  ///< its next_time()
-    wire::Psn mad_psn;  ///< of the next packet of QP 1
+    wire::Psn mad_psn;                                 ///< of the next packet of QP 1
     sim::SimTime now_running;
     bool running = false;
     uint64_t completions = 0;  ///< a measure of progress

@@ -8,7 +8,19 @@ namespace simverbs::hca {
 namespace {
 
 /// Sources of events, in the order of EventPhase; within a phase in this order, ports by number.
-enum class Source : uint8_t { FlowControl, Wire, Faults, Received, Delayed, HostRead, Timer, Atomic, Management, Transmit, None };
+enum class Source : uint8_t {
+    FlowControl,
+    Wire,
+    Faults,
+    Received,
+    Delayed,
+    HostRead,
+    Timer,
+    Atomic,
+    Management,
+    Transmit,
+    None
+};
 
 constexpr size_t kSources = 16;
 constexpr size_t place_of(Source source, size_t port) noexcept {

@@ -166,6 +166,9 @@ SHORT = [
           ("ipv6", "", "", "::", "fd00::a00:1", "", 1, ()), ("wall_clock", "", "", "0.0.0.0", "h0", "", 1, ("--clock", "wall")),
           ("wall_clock_ib", IB, "", "0.0.0.0", "h0", "", 1, ("--clock", "wall")),
           ("over_a_link_that_loses_packets", "two_hosts_lossy", "", "0.0.0.0", "h0", "", 1, ())]],
+    *[Case(f"rdma_cm_case_by_case_{name}", (("h0", "{cm_cases}"),), lab=lab, options=options, stdout=(r"rdma_cm cases: ok",),
+           sanitized=not options, seconds=20 if options else 0)
+      for name, lab, options in [("roce", "", ()), ("ib", IB, ()), ("wall_clock", "", ("--clock", "wall"))]],
     Case("rping_persistent_serves_two_clients_one_after_the_other",
          (("h0", "timeout 1 rping -s -P -a 0.0.0.0"), ("h1", "sh -c 'rping -c -a h0 -C 2 -v && rping -c -a h0 -C 3 -v'")), exit=1,
          needs=("rping",), stdout=(r"^\[h1\] ping data: rdma-ping-2",), stderr=(r"rping -s -P .*exit code 124",)),

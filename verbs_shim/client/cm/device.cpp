@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 #include <cstring>
+#include <ctime>
 
 #include "verbs_shim/client/cm/commands.hpp"
 #include "verbs_shim/client/connection/connection.hpp"

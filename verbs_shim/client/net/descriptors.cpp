@@ -52,7 +52,8 @@ ssize_t read_timerfd(int fd, const iovec* pieces, int count) noexcept {
             return sizeof n;
         }
         if (nonblocking(fd)) return turn::fail(EAGAIN);
-        if (const int error = await_ready(fd, find(fd), POLLIN, INT64_MAX, "read of a timerfd")) return turn::fail(error);
+        if (const int error = await_ready(fd, find(fd), POLLIN, INT64_MAX, "read of a timerfd"))
+            return turn::fail(error);
     }
 }
 

@@ -33,8 +33,7 @@ bool made(const Rewritten& r) noexcept {
 
 /// The path to hand to libc.
 const char* path_of(const char* path, const Rewritten& r) noexcept {
-    const bool elsewhere =
-        r.kind == PathKind::Tree || r.kind == PathKind::Counter || r.kind == PathKind::RdmaCm;
+    const bool elsewhere = r.kind == PathKind::Tree || r.kind == PathKind::Counter || r.kind == PathKind::RdmaCm;
     return elsewhere ? r.path : path;
 }
 

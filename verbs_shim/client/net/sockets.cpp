@@ -292,7 +292,8 @@ ssize_t send_stream(int fd, Description& d, const msghdr& message, int flags) no
             if (!wait) return static_cast<ssize_t>(done);
             continue;
         }
-        if ((errno != EAGAIN && errno != EWOULDBLOCK) || !wait) return done > 0 ? static_cast<ssize_t>(done) : turn::fail(errno);
+        if ((errno != EAGAIN && errno != EWOULDBLOCK) || !wait)
+            return done > 0 ? static_cast<ssize_t>(done) : turn::fail(errno);
         turn::WaitSet set("send: the peer's receive buffer is full");
         set.add_object(d.write_consumed_key, turn::object_value(d.write_consumed_key), kTcpLatencyPs);
         const turn::Woken woken = turn::wait(set);

@@ -149,8 +149,8 @@ void RdmaCm::on_request(cm::Agent& agent, const cm::Event& event, sim::SimTime n
     made->dst = addresses.dst;
     made->state = IdState::Connect;
     const auto& agents = hosts_[host].agents;
-    made->nic = static_cast<int>(
-        std::ranges::find_if(agents, [&](const auto& one) { return one.get() == &agent; }) - agents.begin());
+    made->nic = static_cast<int>(std::ranges::find_if(agents, [&](const auto& one) { return one.get() == &agent; }) -
+                                 agents.begin());
     made->port_num = event.ah.port_num;
     made->sgid_index = event.ah.sgid_index;
     const hca::HcaPortConfig& local = agent.adapter().config().ports[event.ah.port_num - 1U];
@@ -158,8 +158,8 @@ void RdmaCm::on_request(cm::Agent& agent, const cm::Event& event, sim::SimTime n
     if (!find_path(*listener.client, *made)) made->path.ah = event.ah;
     made->has_path = true;
     bind_connection(*listener.client, *made, agent, event.id);
-    CmEvent e = event_for(*made, event, kConnectRequest, 0,
-                          std::span(event.private_data).subspan(cm::IpCmHeader::size));
+    CmEvent e =
+        event_for(*made, event, kConnectRequest, 0, std::span(event.private_data).subspan(cm::IpCmHeader::size));
     e.id = listener.id->handle;
     e.new_id = made->handle;
     post(*listener.client, e, now);
@@ -205,10 +205,12 @@ void RdmaCm::on_event_of(Client& client, CmId& id, const cm::Event& event, sim::
 void RdmaCm::explain_rejection(const Client& client, const CmId& id, const cm::Event& event) {
     std::string text;
     if (event.type == cm::EventType::SidrRepReceived) {
-        text = event.reason == static_cast<uint16_t>(cm::SidrStatus::Reject)
-                   ? "the program at the other end refused (SIDR_REP status 2): it called rdma_reject, or destroyed the id"
-                   : fmt::format("nobody gives a QP for this port there (SIDR_REP status {}): no id of RDMA_PS_UDP listens",
-                                 event.reason);
+        text =
+            event.reason == static_cast<uint16_t>(cm::SidrStatus::Reject)
+                ? "the program at the other end refused (SIDR_REP status 2): it called rdma_reject, or destroyed the id"
+                : fmt::format(
+                      "nobody gives a QP for this port there (SIDR_REP status {}): no id of RDMA_PS_UDP listens",
+                      event.reason);
         return lab_->explain(client, fmt::format("rdma_connect to {}: {}.", to_text(id.dst), text));
     }
     switch (static_cast<cm::RejectReason>(event.reason)) {
@@ -216,14 +218,16 @@ void RdmaCm::explain_rejection(const Client& client, const CmId& id, const cm::E
             text = "nobody listens there: no rdma_listen on that port (reason 8, invalid service id)";
             break;
         case cm::RejectReason::ConsumerDefined:
-            text = "the program at the other end refused (reason 28, consumer defined): it called rdma_reject, destroyed "
-                   "the id, its rdma_accept failed, or its backlog is full";
+            text =
+                "the program at the other end refused (reason 28, consumer defined): it called rdma_reject, destroyed "
+                "the id, its rdma_accept failed, or its backlog is full";
             break;
         case cm::RejectReason::Timeout:
             text = "the other end gave up before the connection was complete (reason 4, timeout)";
             break;
         case cm::RejectReason::StaleConnection:
-            text = "the other end still has the previous connection of this QP in TIMEWAIT (reason 10, stale connection)";
+            text =
+                "the other end still has the previous connection of this QP in TIMEWAIT (reason 10, stale connection)";
             break;
         case cm::RejectReason::NoResources:
             text = "the other end has no room for another connection (reason 3, no resources)";

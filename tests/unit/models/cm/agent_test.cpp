@@ -76,7 +76,8 @@ class Side final : public cm::Consumer {
 
 class Cm {
   public:
-    explicit Cm(RigOptions options = {}) : rig(std::move(options)), client(rig.fabric().nic(1)), server(rig.fabric().nic(0)) {
+    explicit Cm(RigOptions options = {})
+        : rig(std::move(options)), client(rig.fabric().nic(1)), server(rig.fabric().nic(0)) {
         server.agent.listen(kService);
     }
     cm::ConnectParams params() {
@@ -166,7 +167,8 @@ TEST(CmAgent, TooMuchPrivateDataIsRefused) {
         cm::AcceptParams a;
         a.private_data.resize(197);
         EXPECT_EQ(cm.server.agent.accept(e.id, a, t), EINVAL);
-        EXPECT_EQ(cm.server.agent.reject(e.id, cm::RejectReason::ConsumerDefined, std::vector<uint8_t>(149), t), EINVAL);
+        EXPECT_EQ(cm.server.agent.reject(e.id, cm::RejectReason::ConsumerDefined, std::vector<uint8_t>(149), t),
+                  EINVAL);
         EXPECT_EQ(cm.server.agent.reject(e.id, cm::RejectReason::ConsumerDefined, std::vector<uint8_t>(148), t), 0);
     };
     cm.connect();

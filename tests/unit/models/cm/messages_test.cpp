@@ -27,8 +27,7 @@ constexpr std::string_view kReq =
 constexpr std::string_view kRep =
     "0107020300000000000000043532cbeb0013000000000000eacb3235ebcb32350000000000001b000000000009107b000101"
     "78e0000000fffe000001";
-constexpr std::string_view kDreq =
-    "0107020300000000000000043532cbeb0015000000000000ebcb3235eacb323500001b";
+constexpr std::string_view kDreq = "0107020300000000000000043532cbeb0015000000000000ebcb3235eacb323500001b";
 
 template <class Message>
 Message body_of(const MadBytes& mad) {
