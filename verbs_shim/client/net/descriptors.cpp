@@ -124,12 +124,6 @@ ssize_t write_pieces(int fd, const iovec* pieces, int count) {
     return n;
 }
 
-uint64_t fresh_key() noexcept {
-    static std::atomic<uint64_t> made{0};
-    return protocol::object_key(protocol::ObjectKind::Inode,
-                                (uint64_t{1} << 55) | (uint64_t{process_index()} << 32) | made.fetch_add(1));
-}
-
 void note_pipe(const int fds[2]) noexcept {
     const uint64_t key = fresh_key();
     for (int i = 0; i < 2; ++i) {
@@ -144,6 +138,12 @@ void note_pipe(const int fds[2]) noexcept {
 }
 
 }  // namespace
+
+uint64_t fresh_key() noexcept {
+    static std::atomic<uint64_t> made{0};
+    return protocol::object_key(protocol::ObjectKind::Inode,
+                                (uint64_t{1} << 55) | (uint64_t{process_index()} << 32) | made.fetch_add(1));
+}
 
 int close_descriptor(int fd) noexcept {
     if (lab() != nullptr) {
