@@ -202,6 +202,12 @@ void note_sent(Description& d, ssize_t n) noexcept {
     if (d.kind == FdKind::Unix) turn::object_bump(unix_activity_key());
 }
 
+/// A datagram socket has its port now. What was sent there before is lost.
+void start_receiving(Description& d) noexcept {
+    d.read_key = port_key(ObjectKind::Datagram, d.local);
+    if (turn::active()) turn::object_set_aux(d.read_key, turn::object_value(d.read_key) << 1);
+}
+
 size_t bytes_in(const msghdr& m) noexcept {
     size_t n = 0;
     for (size_t i = 0; i < m.msg_iovlen; ++i) n += m.msg_iov[i].iov_len;
@@ -319,7 +325,7 @@ ssize_t transmit(int fd, const msghdr* message, int flags) noexcept {
         const Meaning meaning = meaning_of(static_cast<const sockaddr*>(m.msg_name), m.msg_namelen);
         if (destination(meaning, to)) {
             if (d->local.port == 0 && bind_here(fd, *d, 0) != 0) return -1;
-            if (d->kind == FdKind::Udp && d->read_key == 0) d->read_key = port_key(ObjectKind::Datagram, d->local);
+            if (d->kind == FdKind::Udp && d->read_key == 0) start_receiving(*d);
             put_under(to, d->v6, block(), under, m.msg_namelen);
             m.msg_name = &under;
             to_lab = true;
@@ -395,7 +401,7 @@ SIMVERBS_INTERPOSE int bind(int fd, const sockaddr* address, socklen_t length) {
     const int rc = bind_here(fd, *d, m.endpoint.port);
     if (rc == 0) {
         d->bound_any = m.kind == AddressKind::Any;
-        if (d->kind == FdKind::Udp) d->read_key = port_key(simverbs::protocol::ObjectKind::Datagram, d->local);
+        if (d->kind == FdKind::Udp) start_receiving(*d);
     }
     return rc;
 }
@@ -436,7 +442,7 @@ SIMVERBS_INTERPOSE int connect(int fd, const sockaddr* address, socklen_t length
         return connect_stream(fd, *d, to);
     }
     if (d->local.port == 0 && bind_here(fd, *d, 0) != 0) return -1;
-    d->read_key = port_key(simverbs::protocol::ObjectKind::Datagram, d->local);
+    if (d->read_key == 0) start_receiving(*d);
     d->peer = to;
     sockaddr_storage under{};
     socklen_t size = 0;
