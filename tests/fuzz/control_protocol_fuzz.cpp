@@ -49,6 +49,10 @@ size_t message_bytes(Op op) {
             return sizeof(protocol::ExplainRequest);
         case Op::Resolve:
             return sizeof(protocol::ResolveRequest);
+        case Op::CommandCm:
+            return sizeof(protocol::CmCommandRequest);
+        case Op::OpenCm:
+        case Op::CloseCm:
         case Op::ReserveSlot:
         case Op::Hello:
         case Op::CloseDevice:

@@ -11,22 +11,22 @@
 static int failures;
 static struct rdma_event_channel *client_events, *server_events;
 
-#define CHECK(what, condition)                                         \
-    do {                                                               \
-        if (!(condition)) {                                            \
+#define CHECK(what, condition)                                                \
+    do {                                                                      \
+        if (!(condition)) {                                                   \
             printf("FAILED %s (line %d, errno %d)\n", what, __LINE__, errno); \
-            ++failures;                                                \
-        }                                                              \
+            ++failures;                                                       \
+        }                                                                     \
     } while (0)
-#define CALL(what, call, wanted)                                                                          \
-    do {                                                                                                  \
-        errno = 0;                                                                                        \
-        const int rc_ = (call);                                                                           \
-        const int got_ = rc_ == 0 ? 0 : errno;                                                            \
-        if (got_ != (wanted)) {                                                                           \
-            printf("FAILED %s: errno %d instead of %d (line %d)\n", what, got_, (wanted), __LINE__);      \
-            ++failures;                                                                                   \
-        }                                                                                                 \
+#define CALL(what, call, wanted)                                                                     \
+    do {                                                                                             \
+        errno = 0;                                                                                   \
+        const int rc_ = (call);                                                                      \
+        const int got_ = rc_ == 0 ? 0 : errno;                                                       \
+        if (got_ != (wanted)) {                                                                      \
+            printf("FAILED %s: errno %d instead of %d (line %d)\n", what, got_, (wanted), __LINE__); \
+            ++failures;                                                                              \
+        }                                                                                            \
     } while (0)
 
 static struct sockaddr_in address(const char* ip, int port) {
@@ -80,8 +80,7 @@ static struct ibv_qp_attr attributes_of(struct rdma_cm_id* id) {
 }
 
 static void make_qp(struct rdma_cm_id* id) {
-    struct ibv_qp_init_attr attr = {.cap = {4, 4, 1, 1, 0},
-                                    .qp_type = id->ps == RDMA_PS_UDP ? IBV_QPT_UD : IBV_QPT_RC};
+    struct ibv_qp_init_attr attr = {.cap = {4, 4, 1, 1, 0}, .qp_type = id->ps == RDMA_PS_UDP ? IBV_QPT_UD : IBV_QPT_RC};
     CALL("create_qp", rdma_create_qp(id, NULL, &attr), 0);
 }
 
@@ -107,8 +106,12 @@ static struct rdma_cm_id* listening(enum rdma_port_space ps, int port) {
 }
 
 static struct rdma_conn_param parameters(const char* data, int length) {
-    struct rdma_conn_param p = {.private_data = data, .private_data_len = (uint8_t)length, .responder_resources = 4,
-                                .initiator_depth = 4, .retry_count = 3, .rnr_retry_count = 3};
+    struct rdma_conn_param p = {.private_data = data,
+                                .private_data_len = (uint8_t)length,
+                                .responder_resources = 4,
+                                .initiator_depth = 4,
+                                .retry_count = 3,
+                                .rnr_retry_count = 3};
     return p;
 }
 
