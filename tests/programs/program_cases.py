@@ -207,6 +207,7 @@ SHORT = [
       for tool in ("ib_write_bw", "ib_send_lat", "ib_read_bw", "ib_atomic_lat", "ib_write_bw -q 4", "ib_send_bw -c UD -s 1024")],
     # Wall clock.
     Case("wall_clock_rc_pingpong", pair("ibv_rc_pingpong", "-g 1"), options=("--clock", "wall"), stdout=(r"iters in",)),
+    Case("wall_clock_rc_pingpong_events", pair("ibv_rc_pingpong", "-g 1 -e -n 2000"), options=("--clock", "wall"), stdout=(r"2000 iters",)),
     Case("wall_clock_ib_send_bw", pair("ib_send_bw", "-n 200"), options=("--clock", "wall")),
     # Explanations and statistics.
     Case("explain_tells_every_state_change", pair("ibv_rc_pingpong", "-g 1 -n 10"), options=("--explain",),
