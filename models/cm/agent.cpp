@@ -11,6 +11,21 @@ uint64_t draw(const hca::Hca& adapter, uint64_t purpose) {
     return sim::mix64(sim::mix64(adapter.config().seed ^ sim::component_id(adapter.config().name)) + purpose);
 }
 
+Transport transport_of(hca::QpType type) {
+    switch (type) {
+        case hca::QpType::Uc:
+            return Transport::Uc;
+        case hca::QpType::XrcSend:
+        case hca::QpType::XrcRecv:
+            return Transport::Extended;
+        case hca::QpType::Rc:
+        case hca::QpType::Ud:
+        case hca::QpType::RawPacket:
+            break;
+    }
+    return Transport::Rc;
+}
+
 }  // namespace
 
 const char* name_of(State state) noexcept {
@@ -203,7 +218,8 @@ int Agent::connect(const ConnectParams& params, CommId& id, sim::SimTime now) {
     req.responder_resources = params.responder_resources;
     req.initiator_depth = params.initiator_depth;
     req.remote_response_timeout = req.local_response_timeout = kResponseTimeout;
-    req.transport = params.type == hca::QpType::Uc ? Transport::Uc : Transport::Rc;
+    req.transport = transport_of(params.type);
+    req.extended_transport = req.transport == Transport::Extended ? kExtendedXrc : uint8_t{0};
     req.flow_control = params.flow_control;
     req.starting_psn = c.rq_psn;
     req.retry_count = params.retry_count;

@@ -12,6 +12,20 @@ std::vector<uint8_t> all_of(const std::array<uint8_t, N>& bytes) {
     return {bytes.begin(), bytes.end()};
 }
 
+/// The passive side's type: what receives from a XRC_SEND QP is a XRC_RECV QP.
+hca::QpType type_of(Transport transport) {
+    switch (transport) {
+        case Transport::Uc:
+            return hca::QpType::Uc;
+        case Transport::Extended:
+            return hca::QpType::XrcRecv;
+        case Transport::Rc:
+        case Transport::Rd:
+            break;
+    }
+    return hca::QpType::Rc;
+}
+
 }  // namespace
 
 void Agent::dispatch(const hca::ReceivedMad& mad, sim::SimTime now) {
@@ -83,7 +97,7 @@ void Agent::on_req(const Req& req, uint64_t transaction_id, const hca::ReceivedM
     if (!listeners_.contains(req.service_id)) return send_rej(c, RejectReason::InvalidServiceId, {}, now);
     c.service_id = req.service_id;
     c.remote_ca_guid = req.local_ca_guid;
-    c.type = req.transport == Transport::Uc ? hca::QpType::Uc : hca::QpType::Rc;
+    c.type = type_of(req.transport);
     if (c.ah.is_global) c.ah.flow_label = req.flow_label;
     c.ah.traffic_class = req.traffic_class;
     c.pkey = req.pkey;

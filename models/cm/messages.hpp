@@ -26,6 +26,8 @@ enum class Attribute : uint16_t {
 /// Transport service type of a REQ.
 enum class Transport : uint8_t { Rc = 0, Uc = 1, Rd = 2, Extended = 3 };
 
+inline constexpr uint8_t kExtendedXrc = 1;
+
 /// Reasons of a REJ (IBTA vol. 1, 12.6.7.2), those that are sent here.
 enum class RejectReason : uint16_t {
     NoResources = 3,
@@ -63,6 +65,7 @@ struct Req {
     uint16_t pkey = 0xFFFF;
     uint8_t path_mtu = 0, rnr_retry_count = 0, max_cm_retries = 0;
     bool srq = false;
+    uint8_t extended_transport = 0;  ///< with Transport::Extended: kExtendedXrc
     uint16_t local_lid = 0, remote_lid = 0;
     GidBytes local_gid{}, remote_gid{};
     uint32_t flow_label = 0;
@@ -91,6 +94,7 @@ struct Req {
                           at<&M::rnr_retry_count>(50, 5, 3),
                           at<&M::max_cm_retries>(51, 0, 4),
                           at<&M::srq>(51, 4, 1),
+                          at<&M::extended_transport>(51, 5, 3),
                           at<&M::local_lid>(52, 16),
                           at<&M::remote_lid>(54, 16),
                           at<&M::local_gid>(56, 128),

@@ -181,7 +181,8 @@ int RdmaCm::init_qp_attr(Command& c) {
     const auto state = static_cast<hca::QpState>(cmd.qp_state);
     cm::Agent& agent = *agent_of(c.client, *id);
     const cm::Connection* conn = id->conn == 0 ? nullptr : agent.find(id->conn);
-    const bool reliable = id->qp_type == hca::QpType::Rc;
+    const bool responds = id->qp_type == hca::QpType::Rc || id->qp_type == hca::QpType::XrcRecv;
+    const bool requests = id->qp_type == hca::QpType::Rc || id->qp_type == hca::QpType::XrcSend;
     if (id->qp_type == hca::QpType::Ud || id->conn == 0) {
         mask |= hca::kPkeyIndex | hca::kPort;
         a.port_num = id->port_num;
@@ -210,7 +211,7 @@ int RdmaCm::init_qp_attr(Command& c) {
             a.path_mtu = conn->mtu;
             a.dest_qp_num = conn->remote_qpn;
             a.rq_psn = conn->rq_psn;
-            if (reliable) {
+            if (responds) {
                 mask |= hca::kMaxDestRdAtomic | hca::kMinRnrTimer;
                 a.max_dest_rd_atomic = conn->responder_resources;
             }
@@ -219,9 +220,12 @@ int RdmaCm::init_qp_attr(Command& c) {
             if (!knows_peer) return EINVAL;
             mask |= hca::kSqPsn;
             a.sq_psn = conn->sq_psn;
-            if (reliable) {
-                mask |= hca::kTimeout | hca::kRetryCnt | hca::kRnrRetry | hca::kMaxQpRdAtomic;
+            if (requests || responds) {
+                mask |= hca::kTimeout;
                 a.timeout = conn->timeout;
+            }
+            if (requests) {
+                mask |= hca::kRetryCnt | hca::kRnrRetry | hca::kMaxQpRdAtomic;
                 a.retry_cnt = conn->retry_count;
                 a.rnr_retry = conn->rnr_retry_count;
                 a.max_rd_atomic = conn->initiator_depth;
