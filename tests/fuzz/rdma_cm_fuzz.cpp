@@ -1,6 +1,6 @@
 // Commands of a lying program to rdma_cm. An input is a list of commands: number, which id of those that there are,
-// room for the response, half the payload length, payload. Ids stand where the command has them, so that handlers are reached;
-// beside them a well-behaved listener waits on the other host.
+// room for the response, half the payload length, payload. Ids stand where the command has them, so that handlers are
+// reached; beside them a well-behaved listener waits on the other host.
 
 #include <sys/socket.h>
 
