@@ -116,6 +116,8 @@ class Device {
     void send_cnp(Qp& qp, sim::SimTime now);
 
     // ---- packets: transport/packet_building.cpp
+    [[nodiscard]] wire::Packet packet_on(const Path& path, uint32_t dest_qpn, uint16_t pkey, uint8_t opcode,
+                                         wire::Psn psn);
     [[nodiscard]] wire::Packet packet_for(const Qp& qp, const Path& path, uint8_t opcode, wire::Psn psn);
     /// The side record of a packet, made if it has none.
     wire::PacketExtra& extra_of(wire::Packet& packet, const Path& path, uint16_t pkey);
@@ -125,6 +127,10 @@ class Device {
     // ---- packets that arrive: transport/rx_dispatch.cpp
     void on_packet(Port& port, wire::Packet& packet, sim::SimTime now);
     void on_multicast(Port& home, const wire::Packet& packet, const wire::OpcodeInfo& info, sim::SimTime now);
+    // ---- QP 1: management.cpp
+    bool send_mad(const AhAttr& to, const std::array<uint8_t, kMadBytes>& bytes, sim::SimTime now);
+    void on_mad(Port& home, const wire::Packet& packet, const wire::OpcodeInfo& info, sim::SimTime now);
+
     [[nodiscard]] Port& port_with_leaf(wire::LeafId leaf) noexcept;
     void deliver(Port& port, Qp& qp, const wire::Packet& packet, const wire::OpcodeInfo& info, sim::SimTime now);
 
@@ -241,6 +247,9 @@ class Device {
     sim::EventList<AtomicExecution> atomics;
     sim::SimTime atomic_free;
     sim::SimTime next_message_at;  ///< message rate limit of the adapter
+    ManagementAgent* management = nullptr;
+    sim::SimTime management_at = sim::SimTime::max();  ///< its next_time()
+    wire::Psn mad_psn;                                 ///< of the next packet of QP 1
     sim::SimTime now_running;
     bool running = false;
     uint64_t completions = 0;  ///< a measure of progress

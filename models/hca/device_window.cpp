@@ -8,7 +8,19 @@ namespace simverbs::hca {
 namespace {
 
 /// Sources of events, in the order of EventPhase; within a phase in this order, ports by number.
-enum class Source : uint8_t { FlowControl, Wire, Faults, Received, Delayed, HostRead, Timer, Atomic, Transmit, None };
+enum class Source : uint8_t {
+    FlowControl,
+    Wire,
+    Faults,
+    Received,
+    Delayed,
+    HostRead,
+    Timer,
+    Atomic,
+    Management,
+    Transmit,
+    None
+};
 
 constexpr size_t kSources = 16;
 constexpr size_t place_of(Source source, size_t port) noexcept {
@@ -67,6 +79,7 @@ void Device::run_window(sim::SimTime end) {
         consider(host_port.next_completion(), Source::HostRead, 0);
         consider(timers.next_time(), Source::Timer, 0);
         consider(atomics.next_time(), Source::Atomic, 0);
+        consider(management_at, Source::Management, 0);
         for (size_t p = 0; p < port_count; ++p) consider(all[p]->transmit_at, Source::Transmit, p);
         if (best >= end) {
             next = best;
@@ -114,6 +127,10 @@ void Device::run_window(sim::SimTime end) {
             case Source::Atomic:
                 on_atomic(atomics.pop(), best);
                 break;
+            case Source::Management:
+                management->on_time(best);
+                management_at = management->next_time();
+                break;
             case Source::Transmit:
                 transmit(port, best);
                 break;
@@ -128,6 +145,7 @@ void Device::run_window(sim::SimTime end) {
 sim::SimTime Device::next_event_time() const {
     sim::SimTime t =
         std::min({delayed.next_time(), host_port.next_completion(), timers.next_time(), atomics.next_time()});
+    t = std::min(t, management_at);
     for (const auto& p : ports) {
         const sim::SimTime wire_at = p->wire_at != sim::SimTime::max() ? p->wire_at : next_wire_time(*p);
         t = std::min({t, next_flow_control(*p), wire_at, next_fault_time(*p), p->rx.head_time(), p->transmit_at});

@@ -1,6 +1,7 @@
 // The host channel adapter: a verbs-level device and a node of the engine.
 #pragma once
 
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "models/hca/explanation.hpp"
 #include "models/hca/hca_config.hpp"
 #include "models/hca/host_sink.hpp"
+#include "models/hca/management.hpp"
 #include "models/hca/verbs_types.hpp"
 #include "sim/node.hpp"
 #include "sim/sim_time.hpp"
@@ -263,6 +265,15 @@ class Hca final : public sim::Node {
     int connect_flow(const ControlContext& by, uint32_t qp_num, const FlowPath& path);
     /// The source has work again at `t`.
     void wake_flow(uint32_t qp_num, sim::SimTime t);
+
+    // ---- QP 1
+    /// Who gets management datagrams, and events of its own, from now on (not owned); null: nobody.
+    void set_management(ManagementAgent* agent) noexcept;
+    /// The agent's next_time() has changed, outside of a window.
+    void wake_management();
+    /// For the agent, in a window or between two: sends a datagram from QP 1 of port `to.port_num` to the peer's. False
+    /// if there is no such path.
+    bool send_mad(const AhAttr& to, const std::array<uint8_t, kMadBytes>& bytes, sim::SimTime now);
 
     /// Turns HostSink::on_memory_written on or off for a space.
     void watch_memory(host::AddressSpaceId space, bool on);

@@ -34,7 +34,7 @@ struct HwCounters {
 };
 
 /// What a packet in the port's pipeline is, beside its bytes.
-enum class TxKind : uint8_t { Request, Response, Ack };
+enum class TxKind : uint8_t { Request, Response, Ack, Management };
 
 struct TxEntry {
     sim::SimTime ready = sim::SimTime::max();  ///< max(): its payload is still being read

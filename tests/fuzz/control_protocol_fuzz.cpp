@@ -49,6 +49,20 @@ size_t message_bytes(Op op) {
             return sizeof(protocol::ExplainRequest);
         case Op::Resolve:
             return sizeof(protocol::ResolveRequest);
+        case Op::AdviseMr:
+            return sizeof(protocol::AdviseMrRequest);
+        case Op::AllocDm:
+            return sizeof(protocol::AllocDmRequest);
+        case Op::RegDmMr:
+            return sizeof(protocol::RegDmMrRequest);
+        case Op::OpenQp:
+            return sizeof(protocol::OpenQpRequest);
+        case Op::CommandCm:
+            return sizeof(protocol::CmCommandRequest);
+        case Op::AllocNullMr:
+        case Op::FreeDm:
+        case Op::OpenCm:
+        case Op::CloseCm:
         case Op::ReserveSlot:
         case Op::Hello:
         case Op::CloseDevice:

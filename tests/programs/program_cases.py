@@ -70,7 +70,7 @@ SHORT = [
     Case("ibv_devinfo_shows_an_active_roce_port", (("h0", "ibv_devinfo -v"),),
          stdout=(r"hca_id:\s+mlx5_0", r"state:\s+PORT_ACTIVE", r"link_layer:\s+Ethernet",
                  r"GID\[\s*\d+\]:.*RoCE v2", r"vendor_id:\s+0x02c9", r"max_qp:\s+262144",
-                 r"device_cap_flags:\s+0x00001c26", r"max_mw:\s+0\s")),
+                 r"device_cap_flags:\s+0x01321c26", r"max_mw:\s+16777216\s")),
     Case("sysfs_has_a_file_for_each_entry_of_the_gid_table",
          (("h0", "cd /sys/class/infiniband/mlx5_0/ports/1; n=$(ls gids | wc -l); "
                  "ibv_devinfo -v | grep -E \"gid_tbl_len:[[:space:]]+$n$\" && echo all $n are there"),),
@@ -191,8 +191,58 @@ SHORT = [
          tuple(itertools.chain.from_iterable(
              ((f"h{2 * i}", "ib_write_bw -n 100"), (f"h{2 * i + 1}", f"ib_write_bw -n 100 h{2 * i}")) for i in range(5))),
          lab="ten_hosts", seconds=15),
+    # rdma_cm: the unmodified librdmacm, its example programs, perftest -R, rsockets.
+    *[Case(f"rping_{name}", (("h0", f"rping -s -a {any_address} -C 5 {o}".strip()), ("h1", f"rping -c -a {target} -C 5 -v {o}".strip())),
+           lab=lab, pcap=pcap, runs=runs, options=options, needs=("rping",),
+           stdout=(r"^\[h1\] ping data: rdma-ping-4",), stderr=(r"^\[h0\] server DISCONNECT EVENT",))
+      for name, lab, o, any_address, target, pcap, runs, options in [
+          ("roce", "", "", "0.0.0.0", "h0", "strict", 1, ()), ("ib", IB, "", "0.0.0.0", "h0", "strict", 1, ()),
+          ("prints_and_captures_the_same_bytes", "", "-V -S 3000", "0.0.0.0", "10.0.0.1", "strict", RUNS, ()),
+          ("ipv6", "", "", "::", "fd00::a00:1", "", 1, ()), ("wall_clock", "", "", "0.0.0.0", "h0", "", 1, ("--clock", "wall")),
+          ("wall_clock_ib", IB, "", "0.0.0.0", "h0", "", 1, ("--clock", "wall")),
+          ("over_a_link_that_loses_packets", "two_hosts_lossy", "", "0.0.0.0", "h0", "", 1, ())]],
+    *[Case(f"rdma_cm_case_by_case_{name}", (("h0", "{cm_cases}"),), lab=lab, options=options, stdout=(r"rdma_cm cases: ok",),
+           sanitized=not options, seconds=20 if options else 0)
+      for name, lab, options in [("roce", "", ()), ("ib", IB, ()), ("wall_clock", "", ("--clock", "wall"))]],
+    Case("rping_persistent_serves_two_clients_one_after_the_other",
+         (("h0", "timeout 1 rping -s -P -a 0.0.0.0"), ("h1", "sh -c 'rping -c -a h0 -C 2 -v && rping -c -a h0 -C 3 -v'")), exit=1,
+         needs=("rping",), stdout=(r"^\[h1\] ping data: rdma-ping-2",), stderr=(r"rping -s -P .*exit code 124",)),
+    Case("rping_through_the_loopback_of_a_host",
+         (("h0", "sh -c 'rping -s -a 0.0.0.0 -C 2 & sleep 0.01; rping -c -a 127.0.0.1 -C 2 -v; wait'"),), needs=("rping",),
+         stdout=(r"ping data: rdma-ping-1",)),
+    Case("rping_without_a_server_is_rejected_with_8", (("h0", "ibv_devices"), ("h1", "rping -c -a h0 -C 1")), exit=1,
+         options=("--explain",), needs=("rping",), stdout=(), stderr=(r"RDMA_CM_EVENT_REJECTED, error 8", r"nobody listens there")),
+    Case("rping_to_nobody_ends_with_an_address_error", (("h1", "rping -c -a 10.0.0.77 -C 1"),), exit=1, options=("--explain",),
+         needs=("rping",), stderr=(r"RDMA_CM_EVENT_ADDR_ERROR, error -110", r"belongs to no host")),
+    Case("a_killed_rping_client_disconnects_its_server",
+         (("h0", "rping -s -a 0.0.0.0 -C 100000"), ("h1", "timeout -s KILL 0.01 rping -c -a h0")), exit=1, needs=("rping",),
+         stderr=(r"^\[h0\] server DISCONNECT EVENT",)),
+    *[Case(f"{name}_{fabric}", (("h0", server), ("h1", client)), lab=lab, needs=(server.split()[0],), stdout=stdout)
+      for fabric, lab in (("roce", ""), ("ib", IB))
+      for name, server, client, stdout in [
+          ("rdma_client_and_server", "rdma_server", "rdma_client -s h0", (r"rdma_client: end 0", r"rdma_server: end 0")),
+          ("ucmatose", "ucmatose -c 3 -C 5", "ucmatose -s h0 -c 3 -C 5", (r"^\[h0\] return status 0", r"^\[h1\] return status 0")),
+          ("ucmatose_migrates_its_ids", "ucmatose -m", "ucmatose -s h0 -m", (r"^\[h0\] return status 0", r"^\[h1\] return status 0")),
+          ("udaddy", "udaddy -c 2", "udaddy -s h0 -c 2", (r"^\[h0\] return status 0", r"^\[h1\] return status 0")),
+          ("mckey", "mckey -m 239.1.1.1", "mckey -m 239.1.1.1 -s", (r"^\[h0\] data transfers complete", r"^\[h1\] return status 0")),
+          ("rstream", "rstream -S 65536 -I 20 -C 4", "rstream -s h0 -S 65536 -I 20 -C 4", (r"^\[h1\] custom\s+64k\s+4\s+20",)),
+          ("riostream", "riostream -S 65536 -I 20 -C 4", "riostream -s h0 -S 65536 -I 20 -C 4", (r"^\[h1\] custom\s+64k\s+4\s+20",)),
+      ]],
+    Case("rcopy_copies_a_file",
+         (("h0", "sh -c 'timeout 1 rcopy; cmp /tmp/simverbs_rcopy /bin/ls && echo the same; rm -f /tmp/simverbs_rcopy'"),
+          ("h1", "rcopy /bin/ls h0:/tmp/simverbs_rcopy")), needs=("rcopy",), stdout=(r"^\[h1\] \d+ bytes in", r"the same$")),
+    Case("udpong_over_infiniband",
+         (("h0", "timeout 1 udpong -T b -b 10.0.0.1"), ("h1", "sh -c 'sleep 0.01; udpong -T b -s h0 -C 10 -S 64'")), lab=IB, exit=1,
+         needs=("udpong",), stdout=(r"^\[h1\] custom\s+64\s+10\s+640",), stderr=(r"udpong .*exit code 124",)),
+    Case("cmtime_times_every_step", (("h0", "timeout 1 cmtime"), ("h1", "cmtime -s h0 -c 20")), exit=1, needs=("cmtime",),
+         stdout=(r"^\[h1\] connect\s+:\s+\d", r"^\[h1\] disconnect\s+:\s+\d"), stderr=(r"cmtime: exit code 124",)),
+    *[Case(f"{tool.replace(' ', '_').replace('-', '')}_by_rdma_cm_{fabric}", pair(tool, "-R -n 200"), lab=lab,
+           stdout=(r"^\[h1\] \s*\d+\s+\d+\s+\d", r"Data ex\. method : rdma_cm"))
+      for fabric, lab in (("roce", ""), ("ib", IB))
+      for tool in ("ib_write_bw", "ib_send_lat", "ib_read_bw", "ib_atomic_lat", "ib_write_bw -q 4", "ib_send_bw -c UD -s 1024")],
     # Wall clock.
     Case("wall_clock_rc_pingpong", pair("ibv_rc_pingpong", "-g 1"), options=("--clock", "wall"), stdout=(r"iters in",)),
+    Case("wall_clock_rc_pingpong_events", pair("ibv_rc_pingpong", "-g 1 -e -n 2000"), options=("--clock", "wall"), stdout=(r"2000 iters",)),
     Case("wall_clock_ib_send_bw", pair("ib_send_bw", "-n 200"), options=("--clock", "wall")),
     # Explanations and statistics.
     Case("explain_tells_every_state_change", pair("ibv_rc_pingpong", "-g 1 -n 10"), options=("--explain",),

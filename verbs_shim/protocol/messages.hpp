@@ -28,7 +28,8 @@ inline constexpr char kEnvProgram[] = "SIMVERBS_PROGRAM";  ///< place on the com
 ///   ReadCounterReply · Explain ExplainRequest · ReserveSlot ReserveSlotRequest → ReserveSlotReply · Resolve
 ///   ResolveRequest → ResolveReply · AllocMw ObjectRequest → HandleReply (arg: rkey) · AllocNullMr ObjectRequest →
 ///   RegMrReply · AdviseMr AdviseMrRequest · AllocDm AllocDmRequest → HandleReply · RegDmMr RegDmMrRequest → RegMrReply
-///   · OpenXrcd ObjectRequest → HandleReply · OpenQp OpenQpRequest → OpenQpReply · all others ObjectRequest.
+///   · OpenXrcd ObjectRequest → HandleReply · OpenQp OpenQpRequest → OpenQpReply ·
+///   OpenCm ObjectRequest → CmOpenReply · CommandCm CmCommandRequest → CmCommandReply · all others ObjectRequest.
 /// A ring after ResizeCq: the completions not yet taken are in the new one, its counters go on.
 enum class Op : uint16_t {
     Hello = 1,  ///< fds in the reply: lab page, arena
@@ -75,6 +76,9 @@ enum class Op : uint16_t {
     FreeDm,
     RegDmMr,
     OpenQp,
+    OpenCm,         ///< /dev/infiniband/rdma_cm; fd in the reply: readable while an event waits
+    CommandCm,      ///< a write to it
+    CloseCm,        ///< handle: its last descriptor of the process is closed
     kCount
 };
 
@@ -344,6 +348,33 @@ struct ResolveReply {
     ReplyHeader h;
     uint32_t address = 0;
     char name[32] = {};
+};
+
+struct CmOpenReply {
+    ReplyHeader h;
+    uint32_t file = 0;  ///< names it in requests
+    uint32_t pad = 0;
+    uint64_t key = 0;  ///< its shared object
+};
+/// A command of <rdma/rdma_user_cm.h> as it was written, without its header. Addresses in it mean nothing to the
+/// server: what the program gets comes back in the reply, the value of an option follows the command.
+struct CmCommandRequest {
+    RequestHeader h;
+    uint32_t file = 0;
+    uint32_t command = 0;  ///< RDMA_USER_CM_CMD_*
+    uint32_t in_bytes = 0, out_bytes = 0;
+    uint32_t extra = 0;  ///< MIGRATE_ID: the file that the id is in
+    uint32_t pad = 0;
+    uint8_t in[1024] = {};
+};
+struct CmCommandReply {
+    ReplyHeader h;
+    uint32_t out_bytes = 0;
+    uint32_t pad = 0;
+    /// Not 0: nobody listens at the target yet, which may still come (rule 9). To be asked again when either object
+    /// changes: the listener's, or HostBusy.
+    uint64_t hold_key = 0, hold_busy = 0;
+    uint8_t out[1024] = {};
 };
 
 inline constexpr size_t kMaxMessage = 8192;

@@ -328,6 +328,7 @@ enum class ObjectKind : uint8_t {
         9,  ///< one direction of a connection: value counts what the receiver has read (a full send buffer drains)
     HostBusy = 8,  ///< id = host: bumped when the host's initial program first blocks or ends (rule 9, connect without
                    ///< listener)
+    CmListener = 10,  ///< id = host, port space, port: bumped when an id of rdma_cm begins to listen there
 };
 constexpr uint64_t object_key(ObjectKind kind, uint64_t id) noexcept {
     return (uint64_t{static_cast<uint8_t>(kind)} << 56) | (id & 0x00FFFFFFFFFFFFFFULL);

@@ -23,6 +23,7 @@ constexpr uint64_t kRoundsBetweenClockReads = 32;
 /// A turn without any other bound: long enough to cost nothing, short enough that a missed wake-up is noticed.
 constexpr SimTime kLongestTurn = SimTime::us(100);
 constexpr SimTime kLeap = SimTime::ms(1);
+constexpr uint32_t kLooksBeforeStall = 10;  ///< of 10 ms
 constexpr int64_t kArrivalTimeoutNs = 20'000'000'000;
 
 /// For protocol::wait_awhile.
@@ -74,6 +75,7 @@ LabEnd Arbiter::run() {
             continue;
         }
         if (p.slot != Lab::kNone) {
+            looks_at_stall_ = 0;
             // Before a long leap: whoever was killed meanwhile died now, not when it would have woken up.
             if (p.at.in_ps() - latest_granted_ps_ > kLeap.in_ps()) {
                 const uint64_t members = lab_->membership_epoch();
@@ -90,7 +92,10 @@ LabEnd Arbiter::run() {
             continue;
         }
         const Pick again = pick();  // a death that was just noticed may have changed everything
-        if (again.slot == Lab::kNone && !again.outside && again.any) return LabEnd::Stalled;
+        if (again.slot != Lab::kNone || again.outside || !again.any) continue;
+        // Somebody may have been killed, and the kernel is still at it.
+        if (++looks_at_stall_ > kLooksBeforeStall) return LabEnd::Stalled;
+        tick(10);
     }
 }
 

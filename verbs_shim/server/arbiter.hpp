@@ -82,6 +82,7 @@ class Arbiter {
     uint32_t grants_ = 0;
     sim::SimTime next_event_;
     bool next_event_known_ = false;
+    uint32_t looks_at_stall_ = 0;
     int64_t latest_granted_ps_ = 0;
     uint32_t last_process_ = Lab::kNone;
     uint64_t rounds_ = 0;

@@ -137,6 +137,12 @@ ControlReply dispatch(Call& call, Op op, std::span<const uint8_t> m) {
             return answer(call, m, resolve);
         case Op::UnshareMemory:
             return answer(call, m, unshare_memory);
+        case Op::OpenCm:
+            return answer(call, m, open_cm);
+        case Op::CommandCm:
+            return answer(call, m, command_cm);
+        case Op::CloseCm:
+            return answer(call, m, close_cm);
         case Op::Hello:
         case Op::kCount:
             break;

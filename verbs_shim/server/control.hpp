@@ -39,7 +39,7 @@ struct Call {
 };
 
 // One file each: control_device.cpp, control_memory.cpp, control_cq.cpp, control_srq.cpp, control_qp.cpp,
-// control_lab.cpp. All return 0 or an errno.
+// control_cm.cpp, control_lab.cpp. All return 0 or an errno.
 int open_device(Call&, const protocol::DeviceRequest&, protocol::OpenDeviceReply&);
 int close_device(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
 int query_device(Call&, const protocol::DeviceRequest&, protocol::QueryDeviceReply&);
@@ -89,6 +89,10 @@ int query_qp(Call&, const protocol::ObjectRequest&, protocol::QueryQpReply&);
 int destroy_qp(Call&, const protocol::ObjectRequest&, protocol::DestroyReply&);
 int attach_mcast(Call&, const protocol::McastRequest&, protocol::ReplyHeader&);
 int detach_mcast(Call&, const protocol::McastRequest&, protocol::ReplyHeader&);
+
+int open_cm(Call&, const protocol::ObjectRequest&, protocol::CmOpenReply&);
+int command_cm(Call&, const protocol::CmCommandRequest&, protocol::CmCommandReply&);
+int close_cm(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
 
 int explain_failure(Call&, const protocol::ExplainRequest&, protocol::ReplyHeader&);
 int reserve_slot(Call&, const protocol::ReserveSlotRequest&, protocol::ReserveSlotReply&);

@@ -67,7 +67,8 @@ Delivery DeliveryQueue::pop() {
 sim::SimTime DeliveryQueue::next_for_fd(uint64_t key) const noexcept {
     auto earliest = sim::SimTime::max();
     for (const Delivery& d : heap_) {
-        if (d.kind == DeliveryKind::ChannelEvent && d.fd_key == key) earliest = std::min(earliest, d.stamp);
+        const bool event = d.kind == DeliveryKind::ChannelEvent || d.kind == DeliveryKind::CmEvent;
+        if (event && d.fd_key == key) earliest = std::min(earliest, d.stamp);
     }
     return earliest;
 }

@@ -15,6 +15,7 @@ namespace simverbs::server {
 enum class DeliveryKind : uint8_t {
     Completion,      ///< a CQE for CQ `object`
     ChannelEvent,    ///< `event` for the channel or async fd `fd_object`
+    CmEvent,         ///< an event of rdma_cm, number `object` of RdmaCm
     QueuePairState,  ///< the HCA itself moved QP `object` to `qp_state`
 };
 
@@ -24,7 +25,7 @@ struct Delivery {
     uint64_t ordinal = 0;
     DeliveryKind kind = DeliveryKind::Completion;
     uint32_t object = 0;  ///< the process's handle of a CQ or QP
-    uint64_t fd_key = 0;  ///< ChannelEvent: shared object of its fd
+    uint64_t fd_key = 0;  ///< ChannelEvent, CmEvent: shared object of its fd
     protocol::ChannelEvent event;
     hca::QpState qp_state = hca::QpState::Reset;
     hca::Cqe cqe;
@@ -73,6 +74,11 @@ class DeliveryQueue {
     /// Writes that are due by `clock` are over with; see StampQueue::pop_due.
     bool pop_written(sim::SimTime clock, sim::SimTime& last) { return written_.pop_due(clock, last); }
     bool pop_parts(sim::SimTime clock, sim::SimTime& last) { return parts_.pop_due(clock, last); }
+    /// Calls `f` for each; it may change fd keys alone.
+    template <class F>
+    void for_each(F&& f) {
+        for (Delivery& d : heap_) f(d);
+    }
     /// Earliest event for the fd whose shared object is `key`, SimTime::max() if none.
     [[nodiscard]] sim::SimTime next_for_fd(uint64_t key) const noexcept;
 

@@ -201,11 +201,13 @@ uint64_t drain_doorbells(Lab& lab, Client& client, sim::SimTime earliest, sim::S
             case DoorbellKind::SrqRecv:
                 take_srq_recvs(d, bell.object, bell.count, t);
                 break;
+            // At the program's own time: with the wall clock that is before the server looks, and what became visible
+            // in between the program may have looked for in vain.
             case DoorbellKind::ArmCq:
-                arm(d, bell.object, false, t);
+                arm(d, bell.object, false, std::min(t, sim::SimTime::ps(bell.stamp_ps)));
                 break;
             case DoorbellKind::ArmCqSolicited:
-                arm(d, bell.object, true, t);
+                arm(d, bell.object, true, std::min(t, sim::SimTime::ps(bell.stamp_ps)));
                 break;
         }
     }

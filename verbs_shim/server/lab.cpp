@@ -7,6 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "verbs_shim/server/cm/rdma_cm.hpp"
 #include "verbs_shim/server/futex.hpp"
 
 namespace simverbs::server {
@@ -22,7 +23,8 @@ constexpr uint32_t kFirstEphemeralPort = 32768;
 
 }  // namespace
 
-Lab::Lab(const LabConfig& config, LabObserver& observer) : config_(config), observer_(&observer) {
+Lab::Lab(const LabConfig& config, LabObserver& observer)
+    : config_(config), observer_(&observer), rdma_cm_(std::make_unique<RdmaCm>(*this)) {
     ::signal(SIGPIPE, SIG_IGN);  // programs die with pipes and sockets of ours in their hands
     if (config.hosts.size() > protocol::kMaxHosts) throw std::runtime_error("a lab has at most 4096 hosts");
     protocol::LabShared& page = *page_;
@@ -71,6 +73,7 @@ void Lab::attach(sim::Engine& engine, host::PayloadMover& mover, const std::vect
             up_latency_ = std::min(up_latency_, hca->profile().timing.pcie_write);
         }
     }
+    rdma_cm_->attach();
     if (down_latency_ == sim::SimTime::max()) {  // no NIC anywhere
         down_latency_ = sim::SimTime::ns(100);
         up_latency_ = sim::SimTime::ns(100);

@@ -63,6 +63,8 @@ struct Host {
     std::vector<Nic> nics;
 };
 
+class RdmaCm;
+
 class Lab {
   public:
     /// Takes a block of addresses, makes the lab page and the control socket. Throws std::runtime_error.
@@ -96,6 +98,7 @@ class Lab {
     [[nodiscard]] const std::string& folder() const noexcept { return block_.folder(); }
     [[nodiscard]] LabObserver& observer() noexcept { return *observer_; }
     [[nodiscard]] LiveMemory& memory() noexcept { return memory_; }
+    [[nodiscard]] RdmaCm& rdma_cm() noexcept { return *rdma_cm_; }
     [[nodiscard]] Poller& poller() noexcept { return poller_; }
     [[nodiscard]] bool virtual_clock() const noexcept { return config_.clock == protocol::ClockMode::Virtual; }
 
@@ -177,6 +180,7 @@ class Lab {
     LabPage page_;
     Poller poller_;
     LiveMemory memory_;
+    std::unique_ptr<RdmaCm> rdma_cm_;
     host::PayloadMover* mover_ = nullptr;
     sim::Engine* engine_ = nullptr;
     sim::Watcher* watcher_ = nullptr;

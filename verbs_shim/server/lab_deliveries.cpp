@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "verbs_shim/server/cm/rdma_cm.hpp"
 #include "verbs_shim/server/lab.hpp"
 #include "verbs_shim/server/shared_objects.hpp"
 
@@ -45,6 +46,9 @@ void Lab::apply(Client& client, const Delivery& delivery) {
             if (fd != nullptr && fd->key == delivery.fd_key) write_event(*fd, delivery.event, delivery.stamp.in_ps());
             return;
         }
+        case DeliveryKind::CmEvent:
+            rdma_cm_->deliver(client, delivery.object, delivery.stamp.in_ps());
+            return;
         case DeliveryKind::QueuePairState:
             if (QpObject* qp = client.qps.find(delivery.object)) {
                 qp->state = delivery.qp_state;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "verbs_shim/server/cm/rdma_cm.hpp"
 #include "verbs_shim/server/futex.hpp"
 #include "verbs_shim/server/lab.hpp"
 #include "verbs_shim/server/shared_objects.hpp"
@@ -72,6 +73,7 @@ void Lab::remove_client(uint32_t process) {
     if (it == clients_.end()) return;
     Client& client = *it->second;
     const sim::SimTime now = engine_ != nullptr ? engine_->frontier() : sim::SimTime::zero();
+    rdma_cm_->client_gone(client, now);
     mover_->settle_all(client.space);
     for (auto& [handle, context] : client.contexts) context.hca->release_all(context.owner, now);
     mover_->space_gone(client.space);

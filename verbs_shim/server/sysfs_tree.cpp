@@ -211,6 +211,12 @@ void make_sysfs_tree(const Host& host) {
     for (const fs::path& dir : {c.infiniband, c.verbs, c.mad, c.net}) fs::create_directories(dir);
     put(c.verbs / "abi_version", "6");
     put(c.mad / "abi_version", "5");
+    // rdma_cm: what librdmacm reads of it, and a name to be found below /dev; opening it is the client's.
+    fs::create_directories(root / "class/misc/rdma_cm");
+    put(root / "class/misc/rdma_cm/abi_version", "4");
+    put(root / "class/misc/rdma_cm/dev", "10:58");
+    fs::create_directories(root / "dev/infiniband");
+    put(root / "dev/infiniband/rdma_cm", "");
     make_loopback(root / "devices/virtual/net/lo");
     link_class(c.net, "lo", "devices/virtual/net/lo");
     for (uint32_t i = 0; i < host.nics.size(); ++i) make_nic(c, host.nics[i], i);

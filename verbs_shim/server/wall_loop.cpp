@@ -45,8 +45,9 @@ LabEnd WallLoop::run() {
         if (lab_->engine().next_event_time() < t) busy = true;
         lab_->run_engine_until(t);
         lab_->mover().set_safe_time(t);
-        lab_->shared().wall_time_ps.store(t.in_ps(), std::memory_order_release);
         busy = show_due(t) || busy;
+        // After that: whoever reads this time sees every completion up to it. See the arming of CQs in doorbells.cpp.
+        lab_->shared().wall_time_ps.store(t.in_ps(), std::memory_order_release);
         idle_rounds_ = busy ? 0 : idle_rounds_ + 1;
         if (idle_rounds_ > kBusyRounds) {
             sleep_a_little(t, word);

@@ -26,7 +26,6 @@ constexpr DeviceAttr connectx_attr(uint32_t part_id, std::string_view firmware) 
     a.fw_ver = firmware;
     a.vendor_part_id = part_id;
     a.device_cap_flags = kConnectXCapFlags;
-    a.max_mw = 0;  // the model has no memory windows yet
     return a;
 }
 

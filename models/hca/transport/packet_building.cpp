@@ -2,13 +2,13 @@
 
 namespace simverbs::hca {
 
-wire::Packet Device::packet_for(const Qp& qp, const Path& path, uint8_t opcode, wire::Psn psn) {
+wire::Packet Device::packet_on(const Path& path, uint32_t dest_qpn, uint16_t pkey, uint8_t opcode, wire::Psn psn) {
     wire::Packet p;
     p.dest = path.leaf & 0x3FFFF;
     p.framing = path.framing & 3U;
     p.priority = path.priority & 0xFU;
     p.ttl = path.hop_limit;
-    p.dest_qp = qp.dest_qpn & 0xFFFFFF;
+    p.dest_qp = dest_qpn & 0xFFFFFF;
     p.opcode = opcode;
     p.psn = psn.value();
     p.flags = wire::kMigReq;
@@ -18,8 +18,12 @@ wire::Packet Device::packet_for(const Qp& qp, const Path& path, uint8_t opcode, 
     p.extra = wire::kNoExtra;
     p.payload_bytes = 0;
     p.flow_hash = path.flow_hash;
-    if (wire_detail || qp.pkey != 0xFFFF) extra_of(p, path, qp.pkey);
+    if (wire_detail || pkey != 0xFFFF) extra_of(p, path, pkey);
     return p;
+}
+
+wire::Packet Device::packet_for(const Qp& qp, const Path& path, uint8_t opcode, wire::Psn psn) {
+    return packet_on(path, qp.dest_qpn, qp.pkey, opcode, psn);
 }
 
 wire::PacketExtra& Device::extra_of(wire::Packet& packet, const Path& path, uint16_t pkey) {

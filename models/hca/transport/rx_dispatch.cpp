@@ -26,6 +26,8 @@ void Device::on_packet(Port& port, wire::Packet& packet, sim::SimTime now) {
         if ((packet.flags & wire::kFecn) != 0 && home.config->link_layer == LinkLayer::Ethernet)
             ++home.hw.np_ecn_marked_roce_packets;
         deliver(home, *qp, packet, *info, now);
+    } else if (packet.dest_qp == 1) {
+        on_mad(home, packet, *info, now);
     }
     if (packet.extra != wire::kNoExtra) pool->release(node.shard(), packet);
 }

@@ -135,8 +135,6 @@ void Device::transmit(Port& port, sim::SimTime now) {
         queue.pop();
         if (!ack) ahead = entry.packet.payload_bytes;
     }
-    Qp& qp = *qps[entry.qp_slot];
-
     port.counters.xmit_bytes += entry.wire_bytes;
     ++port.counters.xmit_packets;
     if (port.is_loopback) {
@@ -152,13 +150,14 @@ void Device::transmit(Port& port, sim::SimTime now) {
     port.transmit_at = next_transmit(port);
     switch (entry.kind) {
         case TxKind::Request:
-            if (entry.arms_timer) RcRequester(*this, qp).on_sent(now);
-            if (entry.completes) on_unreliable_sent(qp, entry.message, now);
+            if (entry.arms_timer) RcRequester(*this, *qps[entry.qp_slot]).on_sent(now);
+            if (entry.completes) on_unreliable_sent(*qps[entry.qp_slot], entry.message, now);
             break;
         case TxKind::Response:
-            --qp.rs.responses_in_pipeline;
+            --qps[entry.qp_slot]->rs.responses_in_pipeline;
             break;
         case TxKind::Ack:
+        case TxKind::Management:
             break;
     }
     if (ack) return;

@@ -13,6 +13,7 @@
 #include <cstdarg>
 
 #include "verbs_shim/client/clock/clock.hpp"
+#include "verbs_shim/client/cm/device.hpp"
 #include "verbs_shim/client/connection/connection.hpp"
 #include "verbs_shim/client/net/descriptors.hpp"
 #include "verbs_shim/client/net/fd_table.hpp"
@@ -30,11 +31,6 @@
 namespace simverbs::client::net {
 namespace {
 
-int fail(int error) noexcept {
-    errno = error;
-    return -1;
-}
-
 bool is_socket(FdKind kind) noexcept {
     return kind == FdKind::TcpNew || kind == FdKind::TcpStream || kind == FdKind::Udp || kind == FdKind::Unix;
 }
@@ -49,15 +45,16 @@ bool nonblocking(int fd) noexcept {
 }
 
 ssize_t read_timerfd(int fd, const iovec* pieces, int count) noexcept {
-    if (count < 1 || pieces[0].iov_len < sizeof(uint64_t)) return fail(EINVAL);
+    if (count < 1 || pieces[0].iov_len < sizeof(uint64_t)) return turn::fail(EINVAL);
     for (;;) {
         const uint64_t n = clock::timerfd_take(fd);
         if (n > 0) {
             *static_cast<uint64_t*>(pieces[0].iov_base) = n;
             return sizeof n;
         }
-        if (nonblocking(fd)) return fail(EAGAIN);
-        if (const int error = await_ready(fd, find(fd), POLLIN, INT64_MAX, "read of a timerfd")) return fail(error);
+        if (nonblocking(fd)) return turn::fail(EAGAIN);
+        if (const int error = await_ready(fd, find(fd), POLLIN, INT64_MAX, "read of a timerfd"))
+            return turn::fail(error);
     }
 }
 
@@ -71,6 +68,7 @@ ssize_t read_pieces(int fd, const iovec* pieces, int count) noexcept {
         m.msg_iovlen = static_cast<size_t>(count);
         return receive(fd, &m, 0);
     }
+    if (d->kind == FdKind::RdmaCm) return turn::fail(EINVAL);  // the device has no read()
     if (d->kind == FdKind::Random) {
         ssize_t n = 0;
         for (int i = 0; i < count; ++i) {
@@ -84,11 +82,11 @@ ssize_t read_pieces(int fd, const iovec* pieces, int count) noexcept {
     if (d->kind == FdKind::TimerFd) return read_timerfd(fd, pieces, count);
     if (waits(d->kind) && !nonblocking(fd)) {
         if (const int error = await_ready(fd, d, POLLIN, INT64_MAX, "read of a pipe, event or other descriptor"))
-            return fail(error);
+            return turn::fail(error);
     } else {
         turn::checkpoint();
     }
-    const ssize_t n = real::readv(fd, pieces, count);
+    const ssize_t n = turn::keep_errno(real::readv(fd, pieces, count));
     // Room for a writer that waits, and for whoever polls the other names of this descriptor.
     if (n > 0 && (d->kind == FdKind::Pipe || d->kind == FdKind::ForeignPipe || d->kind == FdKind::EventFd))
         turn::object_bump(d->read_key);
@@ -97,15 +95,15 @@ ssize_t read_pieces(int fd, const iovec* pieces, int count) noexcept {
 
 /// A blocking write: everything goes, in as many turns as the readers need to make room. The kernel must not be asked
 /// for more than there is room for, it would wait with our turn.
-ssize_t write_all(int fd, Description& d, const iovec* pieces, int count) noexcept {
+ssize_t write_all(int fd, Description& d, const iovec* pieces, int count) {
     constexpr size_t kSureToFit = PIPE_BUF;  // where poll says that a pipe can be written
     ssize_t done = 0;
     for (int i = 0; i < count; ++i) {
         const auto* at = static_cast<const uint8_t*>(pieces[i].iov_base);
         for (size_t left = pieces[i].iov_len; left > 0;) {
             if (const int error = await_ready(fd, &d, POLLOUT, INT64_MAX, "write to a full pipe"))
-                return done > 0 ? done : fail(error);
-            const ssize_t n = real::write(fd, at, std::min(left, kSureToFit));
+                return done > 0 ? done : turn::fail(error);
+            const ssize_t n = turn::keep_errno(real::write(fd, at, std::min(left, kSureToFit)));
             if (n <= 0) return done > 0 ? done : n;
             turn::object_bump(d.write_key);
             at += n;
@@ -116,10 +114,15 @@ ssize_t write_all(int fd, Description& d, const iovec* pieces, int count) noexce
     return done;
 }
 
-ssize_t write_pieces(int fd, const iovec* pieces, int count) noexcept {
+ssize_t write_pieces(int fd, const iovec* pieces, int count) {
     Description* d = lab() == nullptr ? nullptr : find(fd);
     spin::before_syscall();
     if (d == nullptr || d->kind == FdKind::Plain) return real::writev(fd, pieces, count);
+    if (d->kind == FdKind::RdmaCm) {
+        const turn::InShim in;
+        // One command a write, as the kernel takes them.
+        return count == 1 ? cm::write_command(fd, pieces[0].iov_base, pieces[0].iov_len) : turn::fail(EINVAL);
+    }
     if (is_socket(d->kind)) {
         msghdr m{};
         m.msg_iov = const_cast<iovec*>(pieces);
@@ -136,15 +139,9 @@ ssize_t write_pieces(int fd, const iovec* pieces, int count) noexcept {
     turn::checkpoint();
     turn::charge(kSocketCallPs / 4);
     if (!nonblocking(fd)) return write_all(fd, *d, pieces, count);
-    const ssize_t n = real::writev(fd, pieces, count);
+    const ssize_t n = turn::keep_errno(real::writev(fd, pieces, count));
     if (n > 0) turn::object_bump(d->write_key);
     return n;
-}
-
-uint64_t fresh_key() noexcept {
-    static std::atomic<uint64_t> made{0};
-    return protocol::object_key(protocol::ObjectKind::Inode,
-                                (uint64_t{1} << 55) | (uint64_t{process_index()} << 32) | made.fetch_add(1));
 }
 
 void note_pipe(const int fds[2]) noexcept {
@@ -164,9 +161,15 @@ void note_pipe(const int fds[2]) noexcept {
 
 }  // namespace
 
+uint64_t fresh_key() noexcept {
+    static std::atomic<uint64_t> made{0};
+    return protocol::object_key(protocol::ObjectKind::Inode,
+                                (uint64_t{1} << 55) | (uint64_t{process_index()} << 32) | made.fetch_add(1));
+}
+
 int close_descriptor(int fd) noexcept {
     if (lab() != nullptr) {
-        if (connection::owns_fd(fd)) return fail(EBADF);  // the control socket is not the program's
+        if (connection::owns_fd(fd)) return turn::fail(EBADF);  // the control socket is not the program's
         const turn::InShim in;
         clock::fd_closed(fd);
         epoll_forget(fd);

@@ -1,7 +1,12 @@
 // Bookkeeping when descriptors are closed or copied, for the parts of the shim that do either themselves.
 #pragma once
 
+#include <cstdint>
+
 namespace simverbs::client::net {
+
+/// Key of a shared object of this process that nobody has used before.
+uint64_t fresh_key() noexcept;
 
 int close_descriptor(int fd) noexcept;
 void copied_descriptor(int from, int to) noexcept;

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "verbs_shim/client/clock/clock.hpp"
+#include "verbs_shim/client/cm/device.hpp"
 #include "verbs_shim/client/net/lab.hpp"
 #include "verbs_shim/client/net/stream_keys.hpp"
 #include "verbs_shim/client/turn/turn.hpp"
@@ -137,6 +138,7 @@ void release(Description* d) noexcept {
     if (d == nullptr) return;
     if (has_ends(d->kind) && d->write_key != 0 && !d->shut_write) drop_end(d->write_key);
     if (d->kind == FdKind::TcpListener && d->read_key != 0 && turn::active()) turn::object_set_aux(d->read_key, 0);
+    if (d->kind == FdKind::RdmaCm) cm::device_closed(d->handle);
     std::free(d->extra);
     std::free(d);
 }

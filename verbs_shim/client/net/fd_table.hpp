@@ -21,6 +21,7 @@ enum class FdKind : uint8_t {
     TimerFd,
     Epoll,
     Channel,   ///< completion channel or async event fd
+    RdmaCm,    ///< /dev/infiniband/rdma_cm
     Random,    ///< /dev/random, /dev/urandom
     External,  ///< something whose readiness only the kernel knows (outside socket, inotify, signalfd, …)
 };
@@ -36,6 +37,7 @@ struct Description {
     uint64_t read_key = 0;   ///< object that grows when something can be read (or accepted)
     uint64_t write_key = 0;  ///< object to bump after a write
     uint64_t read_consumed_key = 0, write_consumed_key = 0;  ///< TcpStream: bytes taken out of either direction
+    uint32_t handle = 0;                                     ///< RdmaCm: the server's name for it
     uint64_t seen = 0;                                       ///< Pipe, EventFd: read_key's value at the last empty read
     void* extra = nullptr;                                   ///< Epoll: its interest list
 };

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -26,12 +27,14 @@ using namespace simverbs::client::net;
 namespace {
 
 bool made(const Rewritten& r) noexcept {
-    return r.kind == PathKind::Counter || r.kind == PathKind::CpuInfo || r.kind == PathKind::Random;
+    return r.kind == PathKind::Counter || r.kind == PathKind::CpuInfo || r.kind == PathKind::Random ||
+           r.kind == PathKind::RdmaCm;
 }
 
 /// The path to hand to libc.
 const char* path_of(const char* path, const Rewritten& r) noexcept {
-    return r.kind == PathKind::Tree || r.kind == PathKind::Counter ? r.path : path;
+    const bool elsewhere = r.kind == PathKind::Tree || r.kind == PathKind::Counter || r.kind == PathKind::RdmaCm;
+    return elsewhere ? r.path : path;
 }
 
 mode_t mode_argument(int flags, va_list args) noexcept {
@@ -264,4 +267,30 @@ SIMVERBS_INTERPOSE char* __realpath_chk(const char* path, char* resolved, size_t
 
 SIMVERBS_INTERPOSE char* canonicalize_file_name(const char* path) noexcept {
     return realpath(path, nullptr);
+}
+
+namespace {
+
+/// A descriptor of rdma_cm is a pipe to the kernel and the misc device 10:58 to the program: librdmacm looks.
+template <typename Stat>
+int looks_like_a_device(int fd, Stat* st, int rc) noexcept {
+    const Description* d = rc == 0 ? peek(fd) : nullptr;
+    if (d == nullptr || d->kind != FdKind::RdmaCm) return rc;
+    st->st_mode = S_IFCHR | 0666;
+    st->st_rdev = makedev(10, 58);
+    return rc;
+}
+
+}  // namespace
+
+SIMVERBS_INTERPOSE int fstat(int fd, struct stat* st) noexcept {
+    SIMVERBS_REAL(fstat);
+    spin::before_syscall();
+    return looks_like_a_device(fd, st, real_fstat(fd, st));
+}
+
+SIMVERBS_INTERPOSE int fstat64(int fd, struct stat64* st) noexcept {
+    SIMVERBS_REAL(fstat64);
+    spin::before_syscall();
+    return looks_like_a_device(fd, st, real_fstat64(fd, st));
 }

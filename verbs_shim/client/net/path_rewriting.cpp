@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "verbs_shim/client/cm/device.hpp"
 #include "verbs_shim/client/connection/connection.hpp"
 #include "verbs_shim/client/connection/raw_syscall.hpp"
 #include "verbs_shim/client/net/fd_table.hpp"
@@ -32,6 +33,7 @@ constexpr Prefix kPrefixes[] = {
     {"/sys/class/infiniband_verbs", "/class/infiniband_verbs"},
     {"/sys/class/infiniband_mad", "/class/infiniband_mad"},
     {"/sys/class/infiniband_cm", "/class/infiniband_cm"},
+    {"/sys/class/misc/rdma_cm", "/class/misc/rdma_cm"},
     {"/sys/class/net", "/class/net"},
     {"/sys/devices/simverbs", "/devices/simverbs"},
     {"/dev/infiniband", "/dev/infiniband"},
@@ -155,6 +157,24 @@ int open_random(int flags) noexcept {
     return fd;
 }
 
+int open_kind(const Rewritten& r, int flags) noexcept {
+    switch (r.kind) {
+        case PathKind::Counter:
+            return open_counter(r.path, flags);
+        case PathKind::CpuInfo:
+            return open_cpuinfo(flags);
+        case PathKind::Random:
+            return open_random(flags);
+        case PathKind::RdmaCm:
+            return cm::open_device(flags);
+        case PathKind::Real:
+        case PathKind::Tree:
+            break;
+    }
+    errno = ENOENT;
+    return -1;
+}
+
 }  // namespace
 
 void rewrite_path(const char* path, Rewritten& out) noexcept {
@@ -183,6 +203,10 @@ void rewrite_path(const char* path, Rewritten& out) noexcept {
         const int made = std::snprintf(out.path, sizeof out.path, "%s%s%s", sysfs_root(), prefix.under,
                                        flat + std::strlen(prefix.seen));
         if (made < 0 || static_cast<size_t>(made) >= sizeof out.path) return;
+        if (std::strcmp(flat, "/dev/infiniband/rdma_cm") == 0) {
+            out.kind = PathKind::RdmaCm;
+            return;
+        }
         out.kind = std::strstr(out.path, "counters/") != nullptr && std::strstr(out.path, "/ports/") != nullptr
                        ? PathKind::Counter
                        : PathKind::Tree;
@@ -209,19 +233,7 @@ size_t restore_path(char* path, size_t length) noexcept {
 
 int open_made(const Rewritten& r, int flags) noexcept {
     const turn::InShim in;
-    switch (r.kind) {
-        case PathKind::Counter:
-            return open_counter(r.path, flags);
-        case PathKind::CpuInfo:
-            return open_cpuinfo(flags);
-        case PathKind::Random:
-            return open_random(flags);
-        case PathKind::Real:
-        case PathKind::Tree:
-            break;
-    }
-    errno = ENOENT;
-    return -1;
+    return turn::keep_errno(open_kind(r, flags));
 }
 
 }  // namespace simverbs::client::net

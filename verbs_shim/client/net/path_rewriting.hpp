@@ -13,6 +13,7 @@ enum class PathKind {
     Counter,  ///< a port counter: its content is made when it is opened; `path` is its place in the tree
     CpuInfo,  ///< /proc/cpuinfo: the CPU frequency is the virtual TSC's
     Random,   ///< /dev/random, /dev/urandom
+    RdmaCm,   ///< /dev/infiniband/rdma_cm; `path` is a file that stands for it where only its name matters
 };
 
 struct Rewritten {
@@ -20,7 +21,7 @@ struct Rewritten {
     char path[PATH_MAX] = {};
 };
 
-/// Where `path` really lies. `out.path` is filled for Tree and Counter only.
+/// Where `path` really lies. `out.path` is filled for Tree, Counter and RdmaCm only.
 void rewrite_path(const char* path, Rewritten& out) noexcept;
 
 /// Puts /sys back in front of a path that came out of readlink, realpath, … In place; returns the new length.

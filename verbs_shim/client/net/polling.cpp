@@ -127,6 +127,8 @@ int epoll_scan(Description& d, epoll_event* out, int room) noexcept {
 
 void add_epoll_waits(turn::WaitSet& set, Description& d, int depth) noexcept {
     InterestList* list = list_of(d);
+    // Another thread may change the set meanwhile.
+    if (d.write_key != 0) set.add_object(d.write_key, turn::object_value(d.write_key), 0);
     for (uint32_t k = 0; list != nullptr && k < list->count; ++k) {
         const Interest& i = list->items[k];
         if (i.disabled) continue;
@@ -186,12 +188,10 @@ int wait_loop(int64_t deadline_ps, const char* what, Scan&& scan, Waits&& waits,
         if (deadline_ps != INT64_MAX) set.add_deadline(deadline_ps);
         const turn::Woken woken = turn::wait(set);
         if (woken == turn::Woken::ServerGone) {
-            errno = EIO;
-            return -1;
+            return turn::fail(EIO);
         }
         if (woken == turn::Woken::Interrupted && turn::deliver_signals() != turn::Signals::None) {
-            errno = EINTR;
-            return -1;
+            return turn::fail(EINTR);
         }
     }
 }
@@ -267,7 +267,7 @@ int select_virtual(int count, fd_set* r, fd_set* w, fd_set* e, int64_t deadline_
             for (int fd = 0; fd < limit; ++fd)
                 if (const short events = wanted(fd)) remember_look(fd, events);
         });
-    if (bad) errno = EBADF;
+    if (bad) turn::fail(EBADF);
     return found;
 }
 
@@ -353,7 +353,10 @@ SIMVERBS_INTERPOSE int pselect(int count, fd_set* r, fd_set* w, fd_set* e, const
 namespace {
 
 int note_epoll(int fd) noexcept {
-    if (fd >= 0 && lab() != nullptr && assign(fd, FdKind::Epoll) != nullptr) epolls_made.fetch_add(1);
+    Description* d = fd >= 0 && lab() != nullptr ? assign(fd, FdKind::Epoll) : nullptr;
+    if (d == nullptr) return fd;
+    epolls_made.fetch_add(1);
+    d->write_key = fresh_key();
     return fd;
 }
 
@@ -375,6 +378,7 @@ SIMVERBS_INTERPOSE int epoll_ctl(int epfd, int operation, int fd, epoll_event* e
     Description* d = virtual_time() ? peek(epfd) : nullptr;
     if (rc != 0 || d == nullptr || d->kind != FdKind::Epoll) return rc;
     const turn::InShim in;
+    if (operation != EPOLL_CTL_DEL) turn::object_bump(d->write_key);
     Interest* known = find_interest(*d, fd);
     if (operation == EPOLL_CTL_DEL) {
         epoll_drop(*d, known);

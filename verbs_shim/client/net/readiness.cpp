@@ -33,6 +33,7 @@ int64_t latency_of(FdKind kind) noexcept {
         case FdKind::Udp:
             return kTcpLatencyPs;
         case FdKind::Channel:
+        case FdKind::RdmaCm:
             return 0;
         case FdKind::Unix:
         case FdKind::Pipe:

@@ -29,6 +29,7 @@ namespace {
 
 using protocol::ObjectKind;
 
+constexpr int kNetlinkRdma = 20;  // NETLINK_RDMA of <linux/netlink.h>
 constexpr uint16_t kFirstEphemeral = 32768;
 constexpr uint16_t kEphemeralPorts = 28232;
 
@@ -37,11 +38,6 @@ bool outside() noexcept {
 }
 uint32_t block() noexcept {
     return lab()->lab_block;
-}
-
-int fail(int error) noexcept {
-    errno = error;
-    return -1;
 }
 
 bool blocking(int fd, int flags) noexcept {
@@ -144,15 +140,15 @@ int connect_by_wall_clock(int fd, const sockaddr_storage& under, socklen_t size)
 int connect_stream(int fd, Description& d, const Endpoint& to) noexcept {
     if (turn::active()) {
         turn::checkpoint();
-        if (const int error = await_listener(to)) return fail(error);
+        if (const int error = await_listener(to)) return turn::fail(error);
     }
-    if (d.local.port == 0 && bind_here(fd, d, 0) != 0) return -1;
+    if (d.local.port == 0 && bind_here(fd, d, 0) != 0) return turn::fail(errno);
     d.peer = to;
     sockaddr_storage under{};
     socklen_t size = 0;
     put_under(to, d.v6, block(), under, size);
     if (!turn::active()) {
-        const int rc = connect_by_wall_clock(fd, under, size);
+        const int rc = turn::keep_errno(connect_by_wall_clock(fd, under, size));
         if (rc == 0 || errno == EINPROGRESS) d.kind = FdKind::TcpStream;
         return rc;
     }
@@ -161,7 +157,7 @@ int connect_stream(int fd, Description& d, const Endpoint& to) noexcept {
     const int rc = real::connect(fd, reinterpret_cast<sockaddr*>(&under), size);
     const int error = errno;
     if ((flags & O_NONBLOCK) != 0) fcntl(fd, F_SETFL, flags);
-    if (rc != 0) return fail(error);
+    if (rc != 0) return turn::fail(error);
     set_stream_keys(d);
     reset_stream(d);
     own_end(d.write_key);
@@ -173,7 +169,7 @@ int connect_stream(int fd, Description& d, const Endpoint& to) noexcept {
 int take_connection(int fd, sockaddr* address, socklen_t* length, int flags) noexcept {
     sockaddr_storage a{};
     socklen_t size = sizeof a;
-    const int made = real::accept4(fd, reinterpret_cast<sockaddr*>(&a), &size, flags);
+    const int made = turn::keep_errno(real::accept4(fd, reinterpret_cast<sockaddr*>(&a), &size, flags));
     if (made < 0) return made;
     Description* d = assign(made, FdKind::TcpNew);
     const Description* listener = peek(fd);
@@ -206,6 +202,12 @@ void note_sent(Description& d, ssize_t n) noexcept {
     if (d.kind == FdKind::Unix) turn::object_bump(unix_activity_key());
 }
 
+/// A datagram socket has its port now. What was sent there before is lost.
+void start_receiving(Description& d) noexcept {
+    d.read_key = port_key(ObjectKind::Datagram, d.local);
+    if (turn::active()) turn::object_set_aux(d.read_key, turn::object_value(d.read_key) << 1);
+}
+
 size_t bytes_in(const msghdr& m) noexcept {
     size_t n = 0;
     for (size_t i = 0; i < m.msg_iovlen; ++i) n += m.msg_iov[i].iov_len;
@@ -236,7 +238,7 @@ ssize_t receive(int fd, msghdr* message, int flags) noexcept {
             char what[64];
             std::snprintf(what, sizeof what, "recv on port %u from port %u of 10.0.%u.%u", d->local.port, d->peer.port,
                           (d->peer.address >> 8) & 0xFF, d->peer.address & 0xFF);
-            if (const int error = await_ready(fd, d, POLLIN, deadline, what)) return fail(error);
+            if (const int error = await_ready(fd, d, POLLIN, deadline, what)) return turn::fail(error);
             if (wait_all) {
                 while (turn::object_value(d->read_key) - turn::object_value(d->read_consumed_key) <
                            bytes_in(*message) &&
@@ -249,7 +251,7 @@ ssize_t receive(int fd, msghdr* message, int flags) noexcept {
         } else {
             if ((ready_events(fd, d, POLLIN) & (POLLIN | POLLHUP | POLLERR)) == 0) {
                 note_empty_look(fd, POLLIN);
-                return fail(EAGAIN);
+                return turn::fail(EAGAIN);
             }
         }
         note_found();
@@ -296,13 +298,14 @@ ssize_t send_stream(int fd, Description& d, const msghdr& message, int flags) no
             if (!wait) return static_cast<ssize_t>(done);
             continue;
         }
-        if ((errno != EAGAIN && errno != EWOULDBLOCK) || !wait) return done > 0 ? static_cast<ssize_t>(done) : -1;
+        if ((errno != EAGAIN && errno != EWOULDBLOCK) || !wait)
+            return done > 0 ? static_cast<ssize_t>(done) : turn::fail(errno);
         turn::WaitSet set("send: the peer's receive buffer is full");
         set.add_object(d.write_consumed_key, turn::object_value(d.write_consumed_key), kTcpLatencyPs);
         const turn::Woken woken = turn::wait(set);
-        if (woken == turn::Woken::ServerGone) return fail(ECONNRESET);
+        if (woken == turn::Woken::ServerGone) return turn::fail(ECONNRESET);
         if (woken == turn::Woken::Interrupted && turn::deliver_signals() == turn::Signals::Interrupt)
-            return done > 0 ? static_cast<ssize_t>(done) : fail(EINTR);
+            return done > 0 ? static_cast<ssize_t>(done) : turn::fail(EINTR);
         pollfd room{fd, POLLOUT, 0};
         real::poll(&room, 1, 50);
     }
@@ -322,7 +325,7 @@ ssize_t transmit(int fd, const msghdr* message, int flags) noexcept {
         const Meaning meaning = meaning_of(static_cast<const sockaddr*>(m.msg_name), m.msg_namelen);
         if (destination(meaning, to)) {
             if (d->local.port == 0 && bind_here(fd, *d, 0) != 0) return -1;
-            if (d->kind == FdKind::Udp && d->read_key == 0) d->read_key = port_key(ObjectKind::Datagram, d->local);
+            if (d->kind == FdKind::Udp && d->read_key == 0) start_receiving(*d);
             put_under(to, d->v6, block(), under, m.msg_namelen);
             m.msg_name = &under;
             to_lab = true;
@@ -337,7 +340,7 @@ ssize_t transmit(int fd, const msghdr* message, int flags) noexcept {
     turn::checkpoint();
     turn::charge(kSocketCallPs);
     if (d->kind == FdKind::TcpStream) return send_stream(fd, *d, m, flags);
-    const ssize_t n = real::sendmsg(fd, &m, flags);
+    const ssize_t n = turn::keep_errno(real::sendmsg(fd, &m, flags));
     const int saved = errno;
     if (n >= 0 && d->kind == FdKind::Udp && to_lab) turn::object_bump(port_key(ObjectKind::Datagram, to));
     if (n >= 0) note_sent(*d, n);
@@ -351,6 +354,11 @@ using namespace simverbs::client;
 using namespace simverbs::client::net;
 
 SIMVERBS_INTERPOSE int socket(int domain, int type, int protocol) {
+    if (domain == AF_NETLINK && protocol == kNetlinkRdma && lab() != nullptr) {
+        // It would tell of the real machine's devices.
+        errno = EPROTONOSUPPORT;
+        return -1;
+    }
     const int fd = real::socket(domain, type, protocol);
     if (fd < 0 || lab() == nullptr) return fd;
     const turn::InShim in;
@@ -393,7 +401,7 @@ SIMVERBS_INTERPOSE int bind(int fd, const sockaddr* address, socklen_t length) {
     const int rc = bind_here(fd, *d, m.endpoint.port);
     if (rc == 0) {
         d->bound_any = m.kind == AddressKind::Any;
-        if (d->kind == FdKind::Udp) d->read_key = port_key(simverbs::protocol::ObjectKind::Datagram, d->local);
+        if (d->kind == FdKind::Udp) start_receiving(*d);
     }
     return rc;
 }
@@ -429,12 +437,12 @@ SIMVERBS_INTERPOSE int connect(int fd, const sockaddr* address, socklen_t length
         return -1;
     }
     if (d->kind != FdKind::Udp) {
-        if (d->kind == FdKind::TcpStream) return fail(EISCONN);
+        if (d->kind == FdKind::TcpStream) return turn::fail(EISCONN);
         const turn::InShim in;
         return connect_stream(fd, *d, to);
     }
     if (d->local.port == 0 && bind_here(fd, *d, 0) != 0) return -1;
-    d->read_key = port_key(simverbs::protocol::ObjectKind::Datagram, d->local);
+    if (d->read_key == 0) start_receiving(*d);
     d->peer = to;
     sockaddr_storage under{};
     socklen_t size = 0;
@@ -450,12 +458,12 @@ SIMVERBS_INTERPOSE int accept4(int fd, sockaddr* address, socklen_t* length, int
         char what[64];
         std::snprintf(what, sizeof what, "accept on port %u", d->local.port);
         if (blocking(fd, 0)) {
-            if (const int error = await_ready(fd, d, POLLIN, INT64_MAX, what)) return fail(error);
+            if (const int error = await_ready(fd, d, POLLIN, INT64_MAX, what)) return turn::fail(error);
         } else {
             turn::checkpoint();
             if ((ready_events(fd, d, POLLIN) & POLLIN) == 0) {
                 note_empty_look(fd, POLLIN);
-                return fail(EAGAIN);
+                return turn::fail(EAGAIN);
             }
         }
         note_found();

@@ -42,6 +42,7 @@ bool take_pending(siginfo_t& info) {
 InShim::InShim() : saved_errno_(errno) {
     start_if_needed();
     ThreadState& t = t_state;
+    if (t.depth == 0) t.failed_errno = 0;
     if (t.depth++ != 0 || t.slot == nullptr) return;
     t.slot->in_shim.store(1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -63,12 +64,19 @@ InShim::~InShim() {
     --t.depth;
     // A signal may have come between the last look and here.
     if (t.depth == 0 && t.num_pending != 0) deliver_signals();
-    errno = saved_errno_;
+    errno = t.failed_errno != 0 ? t.failed_errno : saved_errno_;
+    if (t.depth == 0) t.failed_errno = 0;
     if (t.depth == 0 && t.cancelled) {
         t.cancelled = false;
         t.cancel_seen = object_value(t.cancel_key);
         pthread_testcancel();  // unwinds from here
     }
+}
+
+int fail(int error) {
+    if (t_state.depth != 0) t_state.failed_errno = error;
+    errno = error;
+    return -1;
 }
 
 void leave_shim() {

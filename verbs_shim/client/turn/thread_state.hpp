@@ -17,6 +17,7 @@ struct ThreadState {
     protocol::ThreadSlot* slot;      ///< null: not part of the turn protocol
     uint32_t depth;                  ///< nesting of InShim
     uint32_t entries;                ///< outermost InShims so far: tells calls apart from computing
+    int failed_errno;                ///< what the program must see when the outermost scope ends; 0: errno as before
     bool waiting;                    ///< has given up the turn
     bool read_clock;                 ///< has read a clock since its last progress
     uint32_t reads_in_a_row;         ///< clock reads with no other call of the shim between …

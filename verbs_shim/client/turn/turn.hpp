@@ -1,6 +1,7 @@
 // A thread's side of the turn protocol. Everything in the client that blocks, polls or reads a clock goes through here.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 
 #include "verbs_shim/protocol/shared_layout.hpp"
@@ -81,6 +82,15 @@ bool server_gone();
 /// A poll that found something, or any other progress, ends an episode of spinning (rule 5: a waiter that has read a
 /// clock since its last progress stays runnable).
 void note_progress();
+
+/// A call of libc fails: returns -1, with errno set now and when the outermost scope inside the shim (InShim) ends.
+int fail(int error);
+/// The same for what the kernel has just answered: `result`, and its errno if it is negative.
+template <typename T>
+T keep_errno(T result) {
+    if (result < 0) fail(errno);
+    return result;
+}
 
 /// Marks the current thread as inside the shim for its scope: probes and traps keep out, errno is preserved. When the
 /// outermost scope ends, due alarms fire and the program's signal handlers run.

@@ -302,6 +302,9 @@ size_t FakeServer::answer(const uint8_t* message, uint8_t* reply, std::vector<in
             case Op::AllocDm:
             case Op::RegDmMr:
             case Op::OpenQp:
+            case Op::OpenCm:
+            case Op::CommandCm:
+            case Op::CloseCm:
                 error = EOPNOTSUPP;
                 break;
             case Op::CloseDevice:
