@@ -30,7 +30,7 @@ bool is_non_blocking(int fd) noexcept {
     return (fcntl(fd, F_GETFL) & O_NONBLOCK) != 0;
 }
 
-/// Waits in the kernel (wall clock); a cancellation point.
+/// Waits in the kernel (wall clock), for ever if `fd` is -1; a cancellation point.
 int wait_by_wall_clock(int fd) {
     pollfd p{fd, POLLIN, 0};
     int type = PTHREAD_CANCEL_DEFERRED;
@@ -58,7 +58,10 @@ int get_event(int fd, uint64_t key, const protocol::CmCommandRequest& command, p
         if (turn::active()) turn::checkpoint();
         const int error = request(&command, &reply, sizeof reply);
         if (error == 0 && turn::active()) net::note_found();
-        if (error != EAGAIN) return error;
+        // Another thread has closed the device meanwhile: on Linux this call keeps it and sleeps on, and so it does
+        // here.
+        const bool closed = error == EBADF;
+        if (error != EAGAIN && !closed) return error;
         if (is_non_blocking(fd)) {
             if (turn::active()) net::note_empty_look(fd, POLLIN);
             return EAGAIN;
@@ -67,7 +70,7 @@ int get_event(int fd, uint64_t key, const protocol::CmCommandRequest& command, p
             turn::WaitSet set("rdma_get_cm_event");
             set.add_object(key, seen, 0);
             if (const int stopped = wait_for(set)) return stopped;
-        } else if (const int stopped = wait_by_wall_clock(fd)) {
+        } else if (const int stopped = wait_by_wall_clock(closed ? -1 : fd)) {
             return stopped;
         }
     }
@@ -109,12 +112,14 @@ int open_device(int flags) noexcept {
     if (d == nullptr) return turn::fail(EMFILE);
     d->read_key = reply.key;
     d->handle = reply.file;
+    d->seen = connection::epoch();
     return fd;
 }
 
 ssize_t write_command(int fd, const void* buffer, size_t bytes) {
     const net::Description* d = net::peek(fd);
     if (d == nullptr) return turn::fail(EBADF);
+    if (d->seen != connection::epoch()) return turn::fail(EIO);  // inherited through fork, as contexts are
     Header header;
     if (bytes < sizeof header) return turn::fail(EINVAL);
     std::memcpy(&header, buffer, sizeof header);

@@ -38,8 +38,8 @@ struct Description {
     uint64_t write_key = 0;  ///< object to bump after a write
     uint64_t read_consumed_key = 0, write_consumed_key = 0;  ///< TcpStream: bytes taken out of either direction
     uint32_t handle = 0;                                     ///< RdmaCm: the server's name for it
-    uint64_t seen = 0;                                       ///< Pipe, EventFd: read_key's value at the last empty read
-    void* extra = nullptr;                                   ///< Epoll: its interest list
+    uint64_t seen = 0;      ///< Pipe, EventFd: read_key's value at the last empty read; RdmaCm: epoch
+    void* extra = nullptr;  ///< Epoll: its interest list
 };
 
 inline constexpr int kMaxFds = 1 << 16;
