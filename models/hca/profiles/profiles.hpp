@@ -15,10 +15,10 @@ extern const DeviceProfile kIdeal;
 
 /// device_cap_flags that ibv_devinfo -v shows for ConnectX adapters, as far as the model has what they promise:
 /// BAD_PKEY_CNTR, BAD_QKEY_CNTR, CHANGE_PHY_PORT, PORT_ACTIVE_EVENT, SYS_IMAGE_GUID, RC_RNR_NAK_GEN, MEM_WINDOW, XRC,
-/// MEM_MGT_EXTENSIONS, MEM_WINDOW_TYPE_2B. The adapters also have AUTO_PATH_MIG.
+/// MEM_WINDOW_TYPE_2B. The adapters also have AUTO_PATH_MIG and MEM_MGT_EXTENSIONS.
 /// Source: open-mpi/ompi issue 6137 (CX-5), openucx/ucx issue 8229 (CX-6); type 2B: the kernel's mlx5_ib_query_device.
 inline constexpr uint32_t kConnectXCapFlags =
-    1U << 1 | 1U << 2 | 1U << 5 | 1U << 10 | 1U << 11 | 1U << 12 | 1U << 17 | 1U << 20 | 1U << 21 | 1U << 24;
+    1U << 1 | 1U << 2 | 1U << 5 | 1U << 10 | 1U << 11 | 1U << 12 | 1U << 17 | 1U << 20 | 1U << 24;
 
 /// Attributes that all ConnectX profiles share; sources as above. Part ids: pci.ids.
 constexpr DeviceAttr connectx_attr(uint32_t part_id, std::string_view firmware) noexcept {
