@@ -191,6 +191,9 @@ SHORT = [
          tuple(itertools.chain.from_iterable(
              ((f"h{2 * i}", "ib_write_bw -n 100"), (f"h{2 * i + 1}", f"ib_write_bw -n 100 h{2 * i}")) for i in range(5))),
          lab="ten_hosts", seconds=15),
+    *(Case(f"tutorial_of_rdma_cm_on_{name}", (("h0", "{cm_server}"), ("h1", "{cm_client} h0")), lab=lab, pcap="strict",
+           stdout=(r"^\[h0\] a client says: hello", r"^\[h0\] memory now says: written by RDMA over a connection", r"^\[h1\] RDMA_CM_EVENT_DISCONNECTED"))
+      for name, lab in (("roce", ""), ("infiniband", IB))),
     # rdma_cm: the unmodified librdmacm, its example programs, perftest -R, rsockets.
     *[Case(f"rping_{name}", (("h0", f"rping -s -a {any_address} -C 5 {o}".strip()), ("h1", f"rping -c -a {target} -C 5 -v {o}".strip())),
            lab=lab, pcap=pcap, runs=runs, options=options, needs=("rping",),
