@@ -66,6 +66,7 @@ struct DeviceAttr {
     uint16_t max_pkeys = 128;
     uint8_t local_ca_ack_delay = 16, phys_port_cnt = 1;
     uint32_t max_inline_data = 512;  ///< not part of ibv_device_attr: largest cap.max_inline_data
+    bool fills_send_wqes = false;    ///< max_inline_data comes back as all that the send WQE has room for (mlx5)
     uint32_t max_msg_sz = 1U << 30;
     uint64_t max_dm_size = 128 << 10;         ///< ibv_device_attr_ex: memory on the adapter that programs can allocate
     uint64_t hca_core_clock_khz = 1'000'000;  ///< completion timestamps count at this rate

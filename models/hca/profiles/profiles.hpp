@@ -26,6 +26,7 @@ constexpr DeviceAttr connectx_attr(uint32_t part_id, std::string_view firmware) 
     a.fw_ver = firmware;
     a.vendor_part_id = part_id;
     a.device_cap_flags = kConnectXCapFlags;
+    a.fills_send_wqes = true;
     return a;
 }
 
