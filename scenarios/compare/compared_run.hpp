@@ -40,7 +40,7 @@ struct ComparedTotals {
 };
 
 struct ComparedRun {
-    std::string folder;    ///< as the user names it
+    std::string folder;    ///< of its result.json
     std::string run_name;  ///< in its sweep, else ""
     std::vector<ComparedGroup> groups;
     ComparedTotals totals;

@@ -59,7 +59,7 @@ std::string expectations_met(const ComparedRun& run) {
 }
 
 ComparisonSection runs_section(const std::vector<ComparedRun>& runs) {
-    ComparisonSection out{.title = "runs", .rows = {}};
+    ComparisonSection out{.title = "Runs", .rows = {}};
     add_texts(out, "folder", runs, true, [](const ComparedRun& run) { return run.folder; });
     add_texts(out, "scenario", runs, false, [](const ComparedRun& run) { return run.result.scenario; });
     add_texts(out, "run", runs, false, [](const ComparedRun& run) { return run.run_name; });
@@ -85,7 +85,7 @@ Values totals_of(const std::vector<ComparedRun>& runs, Of of) {
 }
 
 ComparisonSection totals_section(const std::vector<ComparedRun>& runs) {
-    ComparisonSection out{.title = "all flows and ports", .rows = {}};
+    ComparisonSection out{.title = "All flows and ports", .rows = {}};
     Values simulated;
     for (const ComparedRun& run : runs) simulated.emplace_back(static_cast<double>(run.result.simulated_time.in_ps()));
     const auto add = [&](const char* name, MetricUnit unit, auto of) {

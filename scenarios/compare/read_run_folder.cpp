@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 
 #include "scenarios/compare/read_files.hpp"
 
@@ -28,18 +29,23 @@ bool read_whole(const fs::path& file, std::string& text, DiagnosticSink& sink) {
     return false;
 }
 
-/// Folders in `folder` that hold a run.
+/// Folders in `folder` that hold a run, as `simverbs run --out` makes them: SCENARIO, or SCENARIO/RUN of a sweep.
 std::vector<std::string> runs_in(const fs::path& folder) {
+    constexpr int kDepth = 1;
     std::vector<std::string> out;
     std::error_code problem;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder, problem))
-        if (fs::exists(entry.path() / kResult, problem)) out.push_back(entry.path().string());
+    fs::recursive_directory_iterator entries(folder, fs::directory_options::skip_permission_denied, problem);
+    while (!problem && entries != fs::recursive_directory_iterator()) {
+        if (fs::exists(entries->path() / kResult, problem)) out.push_back(entries->path().string());
+        if (entries.depth() >= kDepth) entries.disable_recursion_pending();
+        entries.increment(problem);
+    }
     std::sort(out.begin(), out.end());
     return out;
 }
 
-/// Whether a run has ended in it.
-bool check_folder(const fs::path& folder, DiagnosticSink& sink) {
+/// The folder in which a run has ended: this one, or the only one in it; nullopt: reported.
+std::optional<fs::path> folder_of_run(const fs::path& folder, DiagnosticSink& sink) {
     constexpr std::size_t kNamed = 4;
     std::error_code problem;
     const auto report = [&](std::string what, std::string expected, std::string hint) {
@@ -47,28 +53,29 @@ bool check_folder(const fs::path& folder, DiagnosticSink& sink) {
                   .problem = std::move(what),
                   .expected = std::move(expected),
                   .hint = std::move(hint)});
-        return false;
+        return std::nullopt;
     };
     if (!fs::exists(folder, problem)) return report("there is no such folder", "the folder of a run", "");
     if (!fs::is_directory(folder, problem)) return report("is no folder", "the folder of a run", "");
-    if (fs::exists(folder / kResult, problem)) return true;
+    if (fs::exists(folder / kResult, problem)) return folder;
     std::vector<std::string> runs = runs_in(folder);
     if (runs.empty())
         return report("the run did not finish: there is no result.json", "",
                       "it still goes on or was killed, or no run was ever here");
     const std::size_t count = runs.size();
+    if (count == 1) return runs.front();
     runs.resize(std::min(count, kNamed));
-    return report(fmt::format("holds folders of runs, {} of them, and is not that of one", count),
-                  fmt::format("one such as {}", fmt::join(runs, ", ")), "");
+    return report(fmt::format("holds {} runs", count), fmt::format("one of them, such as {}", fmt::join(runs, ", ")), "");
 }
 
-void check_different(const std::vector<std::string>& folders, DiagnosticSink& sink) {
+void check_different(const std::vector<std::string>& folders, const std::vector<std::optional<fs::path>>& places,
+                     DiagnosticSink& sink) {
     for (std::size_t i = 0; i < folders.size(); ++i) {
         for (std::size_t k = 0; k < i; ++k) {
             std::error_code problem;
-            if (folders[i] != folders[k] && !fs::equivalent(folders[i], folders[k], problem)) continue;
+            if (!places[i] || !places[k] || !fs::equivalent(*places[i], *places[k], problem)) continue;
             sink.add({.file = folders[i],
-                      .problem = folders[i] == folders[k] ? "is given twice" : "is the same folder as " + folders[k],
+                      .problem = folders[i] == folders[k] ? "is given twice" : "is the same run as " + folders[k],
                       .expected = "different runs"});
             break;
         }
@@ -94,7 +101,6 @@ ComparedRun read_one(const fs::path& folder, const std::string& label, Diagnosti
     ComparedRun run;
     run.folder = folder.string();
     run.result.run_name = label;
-    if (!check_folder(folder, sink)) return run;
     std::string text;
     const std::size_t before = sink.reports();
     if (read_whole(folder / kResult, text, sink)) read_result(text, (folder / kResult).string(), run, sink);
@@ -132,11 +138,14 @@ std::vector<ComparedRun> read_run_folders(const std::vector<std::string>& folder
     if (folders.size() < 2)
         sink.add({.problem = folders.empty() ? "no folder is given" : "one folder is compared with nothing",
                   .expected = "the folders of two runs or more, such as: simverbs report results/a results/b"});
-    check_different(folders, sink);
     std::vector<ComparedRun> runs;
     if (folders.empty()) return runs;
+    std::vector<std::optional<fs::path>> places;
+    for (const std::string& folder : folders) places.push_back(folder_of_run(folder, sink));
+    check_different(folders, places, sink);
     const std::vector<std::string> labels = labels_of(folders);
-    for (std::size_t i = 0; i < folders.size(); ++i) runs.push_back(read_one(folders[i], labels[i], sink));
+    for (std::size_t i = 0; i < folders.size(); ++i)
+        if (places[i]) runs.push_back(read_one(*places[i], labels[i], sink));
     return runs;
 }
 
