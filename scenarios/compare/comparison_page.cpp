@@ -42,8 +42,9 @@ std::string tables_of(const std::vector<ComparedRun>& runs) {
             for (std::string& text : texts_of(row))
                 rows.back().push_back({std::move(text), rows.back().empty() ? "" : "number"});
         }
-        out += report::section(fmt::format("numbers-{}", number), escape_html(section.title),
-                               report::html_table(section.title, head, rows));
+        const std::string heading = fmt::format("<span class=\"one-line\">{}</span>", escape_html(section.title));
+        out +=
+            report::section(fmt::format("numbers-{}", number), heading, report::html_table(section.title, head, rows));
         ++number;
     }
     return out;

@@ -43,7 +43,8 @@ void add_texts(ComparisonSection& out, const std::string& name, const std::vecto
         const std::string text = of(run);
         row.values.push_back(text.empty() ? kNoNumber : text);
     }
-    const bool differ = std::adjacent_find(row.values.begin(), row.values.end(), std::not_equal_to<>()) != row.values.end();
+    const bool differ =
+        std::adjacent_find(row.values.begin(), row.values.end(), std::not_equal_to<>()) != row.values.end();
     if (keep_equal || differ) out.rows.push_back(std::move(row));
 }
 

@@ -29,8 +29,9 @@ enum Column : std::size_t {
     kRetransmissions,
     kMeasured,
 };
-const std::vector<std::string> kNames{"group",       "number",          "src",    "dst",      "bytes",           "started_ps",
-                                      "received_ps", "acknowledged_ps", "status", "ideal_ps", "retransmissions", "measured"};
+const std::vector<std::string> kNames{
+    "group",       "number",          "src",    "dst",      "bytes",           "started_ps",
+    "received_ps", "acknowledged_ps", "status", "ideal_ps", "retransmissions", "measured"};
 
 class FlowReader {
   public:

@@ -65,7 +65,8 @@ std::optional<fs::path> folder_of_run(const fs::path& folder, DiagnosticSink& si
     const std::size_t count = runs.size();
     if (count == 1) return runs.front();
     runs.resize(std::min(count, kNamed));
-    return report(fmt::format("holds {} runs", count), fmt::format("one of them, such as {}", fmt::join(runs, ", ")), "");
+    return report(fmt::format("holds {} runs", count), fmt::format("one of them, such as {}", fmt::join(runs, ", ")),
+                  "");
 }
 
 void check_different(const std::vector<std::string>& folders, const std::vector<std::optional<fs::path>>& places,
@@ -117,8 +118,8 @@ ComparedRun read_one(const fs::path& folder, const std::string& label, Diagnosti
                              File{"series.csv", read_series, "outputs.series", "values over time"}}) {
         std::error_code problem;
         if (!fs::exists(folder / file.name, problem)) {
-            run.notes.push_back(
-                fmt::format("{} has no {} ({}): it is not in charts of {}.", label, file.name, file.setting, file.charts));
+            run.notes.push_back(fmt::format("{} has no {} ({}): it is not in charts of {}.", label, file.name,
+                                            file.setting, file.charts));
         } else if (read_whole(folder / file.name, text, sink)) {
             file.read(text, (folder / file.name).string(), run.result, sink);
         }

@@ -114,10 +114,8 @@ class SeriesReader {
         const auto [at, is_new] = flow_samples_.emplace(name_, result_.flow_samples.size());
         if (is_new) result_.flow_samples.push_back({.flow = flow->second});
         run::FlowSamples& samples = result_.flow_samples[at->second];
-        if (value_name_ == "rate_bps")
-            at_least(samples.rate, sample_) = sim::BitRate::bps(static_cast<int64_t>(value));
-        if (value_name_ == "delivered_bytes")
-            at_least(samples.delivered, sample_) = static_cast<sim::ByteCount>(value);
+        if (value_name_ == "rate_bps") at_least(samples.rate, sample_) = sim::BitRate::bps(static_cast<int64_t>(value));
+        if (value_name_ == "delivered_bytes") at_least(samples.delivered, sample_) = static_cast<sim::ByteCount>(value);
     }
 
     run::PortSamples& samples_of_port() {

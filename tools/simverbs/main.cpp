@@ -111,7 +111,7 @@ int run(int argc, char** argv) {
     ReportOptions report;
     CLI::App* report_app = app.add_subcommand("report", "compare runs: a table here, a page with charts");
     report_app->add_option("folders", report.folders, "folders of runs; the first is what others are measured by")
-        ->type_name("FOLDER FOLDER …");
+        ->type_name("FOLDER …");
     report_app->add_option("--out", report.out, "the page (default: simverbs-report.html)")->type_name("FILE.html");
     report_app->footer(kExitCodesOfReport);
     report_app->callback([&] { code = run_report(report); });

@@ -98,9 +98,10 @@ TEST_F(ReadRunFolder, EveryWrongFolderIsToldAtOnce) {
     const std::string good = write_run("good", rich_result(0.7));
     const std::string file = write_text("file", "x");
     fs::create_directories(folder_ / "killed");
-    const std::string said =
-        mistakes({good, good + "/", file, (folder_ / "killed").string(), (folder_ / "none").string(), folder_.string()});
-    EXPECT_NE(said.find("good/: is the same run as " + good + "; expected different runs\n"), std::string::npos) << said;
+    const std::string said = mistakes(
+        {good, good + "/", file, (folder_ / "killed").string(), (folder_ / "none").string(), folder_.string()});
+    EXPECT_NE(said.find("good/: is the same run as " + good + "; expected different runs\n"), std::string::npos)
+        << said;
     EXPECT_NE(said.find("file: is no folder; expected the folder of a run\n"), std::string::npos) << said;
     EXPECT_NE(said.find("killed: the run did not finish: there is no result.json"), std::string::npos) << said;
     EXPECT_NE(said.find("none: there is no such folder"), std::string::npos) << said;
@@ -123,8 +124,9 @@ TEST_F(ReadRunFolder, AnotherVersionIsNamedAndReadNoFurther) {
     const std::string b = write_run("b", rich_result(0.7));
     change(b + "/result.json", "\"version\": 1", "\"version\": 7");
     change(b + "/result.json", "\"seed\"", "\"sown\"");
-    EXPECT_EQ(mistakes({a, b}), b + "/result.json: version: is 7; expected 1: another release of simverbs wrote it; run "
-                                    "the scenario again with this one\n");
+    EXPECT_EQ(mistakes({a, b}),
+              b + "/result.json: version: is 7; expected 1: another release of simverbs wrote it; run "
+                  "the scenario again with this one\n");
     write_text("b/result.json", "{\"x\": 1}");
     EXPECT_EQ(mistakes({a, b}), b + "/result.json: format: is not 'simverbs-result'; expected the result.json of a "
                                     "simverbs run\n");
