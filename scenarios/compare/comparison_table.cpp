@@ -71,7 +71,8 @@ ComparisonSection runs_section(const std::vector<ComparedRun>& runs) {
         add_texts(out, key, runs, false, [&](const ComparedRun& run) { return setting_of(run, key); });
     if (!keys.contains("cc.algorithm"))
         add_texts(out, "congestion control", runs, false, [](const ComparedRun& run) { return run.result.algorithm; });
-    add_texts(out, "seed", runs, false, [](const ComparedRun& run) { return std::to_string(run.result.seed); });
+    if (!keys.contains("seed"))
+        add_texts(out, "seed", runs, false, [](const ComparedRun& run) { return std::to_string(run.result.seed); });
     add_texts(out, "ending", runs, false,
               [](const ComparedRun& run) { return std::string(output::ending_text(run.result.ending)); });
     add_texts(out, "expectations met", runs, true, expectations_met);

@@ -74,7 +74,7 @@ void check_different(const std::vector<std::string>& folders, const std::vector<
     for (std::size_t i = 0; i < folders.size(); ++i) {
         for (std::size_t k = 0; k < i; ++k) {
             std::error_code problem;
-            if (!places[i] || !places[k] || !fs::equivalent(*places[i], *places[k], problem)) continue;
+            if (!fs::equivalent(places[i].value_or(folders[i]), places[k].value_or(folders[k]), problem)) continue;
             sink.add({.file = folders[i],
                       .problem = folders[i] == folders[k] ? "is given twice" : "is the same run as " + folders[k],
                       .expected = "different runs"});
@@ -85,8 +85,6 @@ void check_different(const std::vector<std::string>& folders, const std::vector<
 
 /// Folders without what all of them begin with, up to a slash: what tells them apart.
 std::vector<std::string> labels_of(std::vector<std::string> folders) {
-    for (std::string& folder : folders)
-        while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
     std::string_view common = folders.front();
     for (const std::string& folder : folders) {
         const auto end = std::mismatch(common.begin(), common.end(), folder.begin(), folder.end()).first;
@@ -135,7 +133,9 @@ std::string column_name(std::size_t run) {
     return column_name(run / kLetters - 1) + column_name(run % kLetters);
 }
 
-std::vector<ComparedRun> read_run_folders(const std::vector<std::string>& folders, DiagnosticSink& sink) {
+std::vector<ComparedRun> read_run_folders(std::vector<std::string> folders, DiagnosticSink& sink) {
+    for (std::string& folder : folders)
+        while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
     if (folders.size() < 2)
         sink.add({.problem = folders.empty() ? "no folder is given" : "one folder is compared with nothing",
                   .expected = "the folders of two runs or more, such as: simverbs report results/a results/b"});

@@ -57,6 +57,17 @@ TEST(ComparisonTable, OfSettingsAndSeedsOnlyThoseThatDifferAreTold) {
     EXPECT_EQ(row_named(sections, "Runs", "expectations met")->values, (Texts{"1 of 1", "0 of 1"}));
 }
 
+TEST(ComparisonTable, ASeedThatIsASettingIsToldOnce) {
+    ComparedRun a = run_of("a", 8, 0);
+    ComparedRun b = run_of("b", 8, 0);
+    a.result.settings = {{"seed", "1"}};
+    b.result.settings = {{"seed", "2"}};
+    b.result.seed = 2;
+    size_t seeds = 0;
+    for (const ComparisonRow& row : compare_runs({a, b}).front().rows) seeds += row.name == "seed";
+    EXPECT_EQ(seeds, 1U);
+}
+
 TEST(ComparisonTable, AGroupThatOneRunLacksHasADash) {
     ComparedRun b = run_of("b", 8, 0);
     b.groups.front().name = "other";

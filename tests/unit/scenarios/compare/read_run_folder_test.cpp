@@ -98,9 +98,10 @@ TEST_F(ReadRunFolder, EveryWrongFolderIsToldAtOnce) {
     const std::string good = write_run("good", rich_result(0.7));
     const std::string file = write_text("file", "x");
     fs::create_directories(folder_ / "killed");
-    const std::string said = mistakes(
-        {good, good + "/", file, (folder_ / "killed").string(), (folder_ / "none").string(), folder_.string()});
-    EXPECT_NE(said.find("good/: is the same run as " + good + "; expected different runs\n"), std::string::npos)
+    const std::string said = mistakes({good, good + "/", folder_.string() + "/./good", file,
+                                       (folder_ / "killed").string(), (folder_ / "none").string(), folder_.string()});
+    EXPECT_NE(said.find(good + ": is given twice; expected different runs\n"), std::string::npos) << said;
+    EXPECT_NE(said.find("/./good: is the same run as " + good + "; expected different runs\n"), std::string::npos)
         << said;
     EXPECT_NE(said.find("file: is no folder; expected the folder of a run\n"), std::string::npos) << said;
     EXPECT_NE(said.find("killed: the run did not finish: there is no result.json"), std::string::npos) << said;
