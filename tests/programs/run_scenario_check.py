@@ -340,7 +340,8 @@ def runs_are_set_side_by_side():
             expect(run_file(base / "s.yaml", "--out", f"{folder}/{name}", "--set", f"workloads[0].bytes={size}"), 0)
 
         def report(*words):
-            return subprocess.run([server, "report", *words], capture_output=True, text=True, timeout=120, env=environment, cwd=folder)
+            return subprocess.run([pathlib.Path(server).resolve(), "report", *words], capture_output=True, text=True, timeout=120,
+                                  env=environment, cwd=folder)
 
         expect(report("a", "b", "--out", "page.html"), 0)
         run = report("a", "b")

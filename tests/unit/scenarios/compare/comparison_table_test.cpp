@@ -63,8 +63,9 @@ TEST(ComparisonTable, ASeedThatIsASettingIsToldOnce) {
     a.result.settings = {{"seed", "1"}};
     b.result.settings = {{"seed", "2"}};
     b.result.seed = 2;
+    const auto sections = compare_runs({a, b});
     size_t seeds = 0;
-    for (const ComparisonRow& row : compare_runs({a, b}).front().rows) seeds += row.name == "seed";
+    for (const ComparisonRow& row : sections.front().rows) seeds += row.name == "seed";
     EXPECT_EQ(seeds, 1U);
 }
 
