@@ -8,15 +8,6 @@
 
 namespace simverbs::scenarios::output {
 
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-    return value ? Json(*value) : Json(nullptr);
-}
-
 std::string_view ending_text(run::RunEnding ending) {
     switch (ending) {
         case run::RunEnding::Done:
@@ -47,6 +38,15 @@ std::string_view unit_text(MetricUnit unit) {
             return "bit/s";
     }
     return "";
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+    return value ? Json(*value) : Json(nullptr);
 }
 
 Json distribution_json(const expect::Distribution& d) {

@@ -15,6 +15,10 @@ namespace simverbs::scenarios::output {
 inline constexpr std::string_view kResultFormat = "simverbs-result";
 inline constexpr int kResultVersion = 1;
 
+/// The words of `ending` and of an expectation's `unit`.
+[[nodiscard]] std::string_view ending_text(run::RunEnding ending);
+[[nodiscard]] std::string_view unit_text(MetricUnit unit);
+
 [[nodiscard]] std::string result_json(const run::RunResult& result,
                                       const std::vector<expect::ExpectationVerdict>& verdicts);
 

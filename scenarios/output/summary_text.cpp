@@ -10,6 +10,7 @@
 #include "scenarios/expect/result_index.hpp"
 #include "scenarios/expect/value_text.hpp"
 #include "scenarios/output/group_summary.hpp"
+#include "scenarios/output/text_columns.hpp"
 
 namespace simverbs::scenarios::output {
 
@@ -22,14 +23,6 @@ constexpr std::size_t kMaxVerdicts = 10;
 
 std::string time_text(sim::SimTime time) {
     return expect::value_text(MetricUnit::Time, static_cast<double>(time.in_ps()));
-}
-
-/// Characters, not bytes: all but the continuation bytes of UTF-8.
-std::size_t columns_of(std::string_view text) {
-    constexpr unsigned kMask = 0xc0;
-    constexpr unsigned kContinuation = 0x80;
-    return static_cast<std::size_t>(std::count_if(
-        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & kMask) != kContinuation; }));
 }
 
 /// `text` broken at spaces; further lines begin with `indent` spaces.

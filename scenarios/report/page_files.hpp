@@ -8,7 +8,9 @@ namespace simverbs::scenarios::report {
 extern const std::string_view kPageTemplate;  ///< page.html.in
 extern const std::string_view kPageStyle;     ///< page.css
 extern const std::string_view kReportBody;    ///< report.html.in: the sections that the script fills
-extern const std::string_view kReportScript;  ///< script/*.js, one after the other in one function
+extern const std::string_view kReportScript;  ///< of script/*.js, one after the other in one function
+extern const std::string_view kCompareBody;   ///< compare.html.in: the charts of runs side by side
+extern const std::string_view kCompareScript;
 extern const std::string_view kChartLibrary;  ///< Chart.js with its licence's notice; "" in a build without it
 
 }  // namespace simverbs::scenarios::report

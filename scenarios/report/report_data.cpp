@@ -168,26 +168,38 @@ json picture(const RunResult& result) {
     return {{"count", count}, {"most", kNodesDrawn}, {"nodes", std::move(nodes)}, {"links", std::move(links)}};
 }
 
+/// What charts of several runs show of one.
+json chart_data(const RunResult& result, size_t runs) {
+    const SeriesBudget budget{.numbers = std::max(kSeriesNumbers / runs, kFewestSeriesNumbers)};
+    return {{"label", run_label(result)},
+            {"bins", slowdown_bins(result)},
+            {"distributions", distributions(result)},
+            {"goodput", goodput(result)},
+            {"sampled", sampled(result, budget)}};
+}
+
 }  // namespace
+
+json comparison_data(const std::vector<ReportRun>& runs) {
+    json list = json::array();
+    for (const ReportRun& run : runs) list.push_back(chart_data(run.result, runs.size()));
+    return {{"runs", std::move(list)}};
+}
 
 json report_data(const std::vector<ReportRun>& runs) {
     const size_t count = std::max<size_t>(runs.size(), 1);
-    const SeriesBudget budget{.numbers = std::max(kSeriesNumbers / count, kFewestSeriesNumbers)};
     const size_t ports = std::max(kPortsListed / count, kFewestPorts);
     const size_t flows = runs.size() > kManyRuns ? kFlowsOfManyRuns : kFlowsListed;
     json list = json::array();
     for (const ReportRun& run : runs) {
         const RunResult& result = run.result;
-        list.push_back({{"label", run_label(result)},
-                        {"bins", slowdown_bins(result)},
-                        {"distributions", distributions(result)},
-                        {"goodput", goodput(result)},
-                        {"sampled", sampled(result, budget)},
-                        {"portCount", result.ports.size()},
-                        {"ports", port_rows(result, ports)},
-                        {"flowCount", result.flows.size()},
-                        {"flows", flow_rows(result, flows)},
-                        {"topology", picture(result)}});
+        json data = chart_data(result, count);
+        data["portCount"] = result.ports.size();
+        data["ports"] = port_rows(result, ports);
+        data["flowCount"] = result.flows.size();
+        data["flows"] = flow_rows(result, flows);
+        data["topology"] = picture(result);
+        list.push_back(std::move(data));
     }
     return {{"runs", std::move(list)}};
 }

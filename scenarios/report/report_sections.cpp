@@ -120,12 +120,6 @@ std::vector<Figure> figures_of(const RunResult& result) {
     return all;
 }
 
-std::string section(std::string_view id, std::string_view heading, std::string_view content) {
-    return fmt::format(
-        "<section id=\"{0}\" aria-labelledby=\"{0}-heading\">\n<h2 id=\"{0}-heading\">{1}</h2>\n{2}</section>\n", id,
-        heading, content);
-}
-
 std::string fact(std::string_view term, std::string_view text) {
     return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", term, escape_html(text));
 }
@@ -223,6 +217,12 @@ std::string verdicts_in_order(const std::vector<ReportRun>& runs) {
 }
 
 }  // namespace
+
+std::string section(std::string_view id, std::string_view heading, std::string_view content) {
+    return fmt::format(
+        "<section id=\"{0}\" aria-labelledby=\"{0}-heading\">\n<h2 id=\"{0}-heading\">{1}</h2>\n{2}</section>\n", id,
+        heading, content);
+}
 
 bool is_success(const ReportRun& run) {
     return met(run) == run.verdicts.size() && std::ranges::none_of(run.result.faults, fault_missing);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scenarios/report/report.hpp"
@@ -10,6 +11,9 @@ namespace simverbs::scenarios::report {
 
 /// All expectations are met and every fault that must fire has fired.
 [[nodiscard]] bool is_success(const ReportRun& run);
+
+/// A <section> under its heading. Both `heading` and `content` are HTML.
+[[nodiscard]] std::string section(std::string_view id, std::string_view heading, std::string_view content);
 
 // Each is HTML: a whole <section> or <header>, "" where it has nothing to tell.
 [[nodiscard]] std::string header_html(const std::vector<ReportRun>& runs);

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-COMMANDS = ("exec", "up", "on", "down", "list", "run", "check", "explain", "explain-schema")
+COMMANDS = ("exec", "up", "on", "down", "list", "run", "report", "check", "explain", "explain-schema")
 # Hides the folder $0 and everything below it from the command that follows.
 HIDE = 'mount -t tmpfs none "$0" && exec "$@"'
 

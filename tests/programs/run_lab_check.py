@@ -112,8 +112,8 @@ def a_wrong_command_line_is_told_where_what_and_what_to_do():
             ("on",): "simverbs: on: no host is given; expected simverbs on HOST -- COMMAND, such as: ",
             ("on", "h0"): "simverbs: on: no command is given; expected one behind '--', such as: simverbs on h0 -- ",
             ("list", "two_hosts_roce", "more"): "simverbs list: nothing is done with 'more'; expected no more words",
-            ("exce", "h0", "true"): "simverbs: there is no command 'exce'; expected one of exec, up, on, down, run, list, check, "
-                                    "explain, explain-schema; did you mean 'exec'?",
+            ("exce", "h0", "true"): "simverbs: there is no command 'exce'; expected one of exec, up, on, down, run, report, list, "
+                                    "check, explain, explain-schema; did you mean 'exec'?",
             (): "simverbs: no command is given; expected one of exec, up, ",
             ("exec", "--set", "wqe_process", "h0", "true"):
                 "simverbs: --set 'wqe_process': sets nothing; expected NAME=VALUE, such as 'wqe_process=200 ns'",

@@ -328,7 +328,36 @@ def check_refuses_what_no_run_can_tell():
                "expectations[1]: 'drops' is not measured by priority; ask for the whole port")
 
 
-CHECKS = [a_folder_that_cannot_be_made_is_told_before_the_run, check_and_run_find_the_same, a_program_s_text_is_the_same_twenty_times, a_killed_run_leaves_no_result,
+def runs_are_set_side_by_side():
+    text = ("name: small\nhosts: 3\nnic: ideal\nworkloads:\n"
+            "  - {name: incast, kind: incast, senders: [h1, h2], receiver: h0, bytes: 100 KB}\n"
+            "outputs: {series: {interval: 5 us, what: [queue, rate], at: [sw0]}}\nexpectations:\n  - all flows complete\n")
+    server, environment = run_program_case.server_and_environment(OPTIONS.simverbs)
+    with tempfile.TemporaryDirectory(prefix="svt-") as folder:
+        base = pathlib.Path(folder)
+        (base / "s.yaml").write_text(text)
+        for name, size in (("a", "100 KB"), ("b", "200 KB")):
+            expect(run_file(base / "s.yaml", "--out", f"{folder}/{name}", "--set", f"workloads[0].bytes={size}"), 0)
+
+        def report(*words):
+            return subprocess.run([pathlib.Path(server).resolve(), "report", *words], capture_output=True, text=True, timeout=120,
+                                  env=environment, cwd=folder)
+
+        expect(report("a", "b", "--out", "page.html"), 0)
+        run = report("a", "b")
+        expect(run, 0, "expectations met", "  FCT p99", "  pause time", "page: simverbs-report.html")
+        ratio = float(re.search(r"  FCT p50 .* ([0-9.]+)$", run.stdout, re.MULTILINE).group(1))
+        if not 1.5 < ratio < 2.5:
+            raise AssertionError(f"twice the bytes take {ratio} times as long\n{run.stdout}")
+        if (base / "page.html").read_bytes() != (base / "simverbs-report.html").read_bytes():
+            raise AssertionError("two pages of the same runs differ")
+        wrong = report("a", "a", "s.yaml")
+        expect(wrong, 2, "a: is given twice", "s.yaml: is no folder")
+        if wrong.stdout:
+            raise AssertionError(wrong.stdout)
+
+
+CHECKS = [runs_are_set_side_by_side, a_folder_that_cannot_be_made_is_told_before_the_run, check_and_run_find_the_same, a_program_s_text_is_the_same_twenty_times, a_killed_run_leaves_no_result,
           a_lost_packet_is_found_and_the_programs_end_right, a_dead_cable_ends_in_the_status_of_retries,
           a_lossy_cable_costs_bandwidth_alone, a_wrong_expectation_fails_the_run, a_fault_that_never_fires_fails_the_run,
           a_fault_acts_on_no_more_packets_than_it_may, the_same_scenario_prints_the_same_bytes,

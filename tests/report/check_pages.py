@@ -22,9 +22,12 @@ HEADINGS = ["Key figures", "Expectations", "Flow completion", "FCT slowdown by f
             "Goodput", "Topology", "Ports", "Slowest flows"]
 RICH = [*HEADINGS, "Queues", "Port rates", "ECN marks", "Switch buffers", "Flow rates: delivered", "Pause map", "Workloads",
         "Faults", "Settings"]
+COMPARED = ["Runs", "websearch", "incast", "All flows and ports", "Expectations", "Flow completion", "FCT slowdown by flow size",
+            "Distribution", "Over time", "Goodput"]
 # Of each page: headings it must have, and how many charts.
 PAGES = {"rich": (RICH, 9), "empty": (HEADINGS, 0), "none": (["Ports"], 0), "sweep": (RICH, 9),
-         "hostile": ([*RICH, "Why it got stuck"], 9), "large": ([*HEADINGS, "Workloads"], 3)}
+         "hostile": ([*RICH, "Why it got stuck"], 9), "large": ([*HEADINGS, "Workloads"], 3),
+         "compare": (COMPARED, 10), "compare_bare": (COMPARED, 0)}
 GLOBALS = "Object.getOwnPropertyNames(globalThis)"
 TROUBLE = {"Runtime.exceptionThrown", "Log.entryAdded"}
 
@@ -154,12 +157,28 @@ def use_runs(page):
            "another percentile can be chosen")
 
 
+def use_places(page):
+    lines = "[...document.querySelectorAll('#sampled .keys button')].map((b) => b.title)"
+    expect(page.evaluate(lines)[:3] == ["A: dcqcn", "B: hpcc", "C: timely"], f"a line for each run: {page.evaluate(lines)}")
+    heading = "document.querySelector('#sampled h3').textContent"
+    before = page.evaluate(heading)
+    expect(before.startswith("Queues: "), before)
+    page.evaluate("""(() => { const s = document.querySelector('#places select'); s.value = '1';
+        s.dispatchEvent(new Event('change')); })()""")
+    expect(page.evaluate(heading) != before and page.evaluate("document.querySelectorAll('canvas').length") == 10,
+           "another port can be chosen")
+    page.evaluate("document.querySelectorAll('#slowdown .tools button')[0].click()")
+    expect(page.evaluate("document.querySelector('#slowdown canvas').getAttribute('aria-label')").endswith("p50 of each run"),
+           "another percentile can be chosen")
+
+
 def print_page(page):
     expect(len(page.call("Page.printToPDF", printBackground=True)["data"]) > 10_000, "the page prints")
     page.wait_for("!document.documentElement.classList.contains('printing')", SECONDS)
 
 
-USES = {"rich": [use_charts, use_tables, use_topology, print_page], "sweep": [use_charts, use_runs]}
+USES = {"rich": [use_charts, use_tables, use_topology, print_page], "sweep": [use_charts, use_runs],
+        "compare": [use_places, print_page]}
 
 
 def names_of_browser(browser, folder):

@@ -3,6 +3,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "scenarios/compare/comparison_page.hpp"
+#include "scenarios/compare/read_run_folder.hpp"
+#include "scenarios/output/run_folder.hpp"
 #include "tests/report/sample_results.hpp"
 
 namespace {
@@ -12,6 +15,30 @@ using namespace simverbs::scenarios::report;
 void write(const std::filesystem::path& file, const std::vector<ReportRun>& runs) {
     std::ofstream out(file, std::ios::binary);
     out << render_report(runs);
+    if (!out.flush()) throw std::filesystem::filesystem_error("cannot write", file, std::error_code());
+}
+
+/// Runs side by side, by way of the folders that they would leave.
+void write_comparison(const std::filesystem::path& file,
+                      const std::vector<simverbs::scenarios::run::RunResult>& results, bool has_tables) {
+    using namespace simverbs::scenarios;
+    std::vector<std::string> folders;
+    OutputsSpec outputs;
+    outputs.flows = has_tables;
+    if (has_tables) outputs.series.emplace();
+    for (const run::RunResult& result : results) {
+        folders.push_back(file.parent_path() / file.stem() / result.algorithm);
+        const std::vector<expect::ExpectationVerdict> verdicts{
+            {.text = "drops == 0", .outcome = expect::Outcome::Failed, .measured = 14, .wanted = "== 0"},
+            {.text = "all flows complete", .outcome = expect::Outcome::NotEvaluable, .wanted = ""}};
+        if (!output::write_run_folder(folders.back(), result, verdicts, outputs).errors.empty())
+            throw std::filesystem::filesystem_error("cannot write", folders.back(), std::error_code());
+    }
+    DiagnosticSink sink;
+    const auto runs = compare::read_run_folders(folders, sink);
+    if (!sink.empty()) throw std::runtime_error(sink.to_string());
+    std::ofstream out(file, std::ios::binary);
+    out << compare::render_comparison(runs);
     if (!out.flush()) throw std::filesystem::filesystem_error("cannot write", file, std::error_code());
 }
 
@@ -43,5 +70,10 @@ int main(int argc, char** argv) {
     write(folder / "sweep.html", {{results[0], sample_verdicts(false)},
                                   {results[1], sample_verdicts(true)},
                                   {results[2], sample_verdicts(true)}});
+    results[1].seed = 8;
+    results[2].groups[0].name = "<img src=x onerror=\"throw 1\">" + std::string(300, 'w');
+    write_comparison(folder / "compare.html", results, true);
+    results.pop_back();
+    write_comparison(folder / "compare_bare.html", results, false);
     return 0;
 }

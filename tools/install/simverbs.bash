@@ -8,7 +8,7 @@ _simverbs_reply() { mapfile -t COMPREPLY < <(compgen "$@"); }
 _simverbs() {
     local tool="${COMP_WORDS[0]}" word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD - 1]}"
     local command="" lab="" positionals=0 i
-    local commands="exec up on down run list check explain explain-schema"
+    local commands="exec up on down run report list check explain explain-schema"
     local lab_options="--lab --seed --clock --pcap --explain --set --help"
     for ((i = 1; i < COMP_CWORD; ++i)); do
         case "${COMP_WORDS[i]}" in
@@ -22,7 +22,12 @@ _simverbs() {
     case "$before" in
     --lab) _simverbs_reply -f -W "$(_simverbs_labs "$tool")" -- "$word"; compopt -o filenames 2>/dev/null; return ;;
     --clock) _simverbs_reply -W "virtual wall" -- "$word"; return ;;
-    --pcap | --out) _simverbs_reply -d -- "$word"; compopt -o filenames 2>/dev/null; return ;;
+    --out)
+        if [ "$command" = report ]; then _simverbs_reply -f -- "$word"; else _simverbs_reply -d -- "$word"; fi
+        compopt -o filenames 2>/dev/null
+        return
+        ;;
+    --pcap) _simverbs_reply -d -- "$word"; compopt -o filenames 2>/dev/null; return ;;
     --junit) _simverbs_reply -f -- "$word"; compopt -o filenames 2>/dev/null; return ;;
     --seed | --set | --name | --threads | --jobs) return ;;
     esac
@@ -33,6 +38,7 @@ _simverbs() {
         up) _simverbs_reply -W "$lab_options --name --foreground" -- "$word" ;;
         on | down) _simverbs_reply -W "--name --help" -- "$word" ;;
         run) _simverbs_reply -W "--out --seed --threads --jobs --set --junit --help" -- "$word" ;;
+        report) _simverbs_reply -W "--out --help" -- "$word" ;;
         explain-schema) _simverbs_reply -W "--json --help" -- "$word" ;;
         *) _simverbs_reply -W "--help" -- "$word" ;;
         esac
@@ -52,6 +58,7 @@ _simverbs() {
         if ((positionals > 0)); then _simverbs_reply -c -- "$word"; fi
         ;;
     up | list) _simverbs_reply -f -W "$(_simverbs_labs "$tool")" -- "$word"; compopt -o filenames 2>/dev/null ;;
+    report) _simverbs_reply -d -- "$word"; compopt -o filenames 2>/dev/null ;;
     run | check) _simverbs_reply -f -- "$word"; compopt -o filenames 2>/dev/null ;;
     esac
 }

@@ -37,6 +37,12 @@ struct RunOptions {
 };
 int run_scenarios(const RunOptions& options);
 
+struct ReportOptions {
+    std::vector<std::string> folders;  ///< of runs
+    std::string out;                   ///< the page; "": of a name of its own in the current folder
+};
+int run_report(const ReportOptions& options);
+
 /// Labs and profiles; or the hosts of one lab.
 int run_list(const std::string& lab);
 int run_check(const std::vector<std::string>& files);

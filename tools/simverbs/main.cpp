@@ -20,6 +20,9 @@ constexpr char kExitCodesOfRun[] =
     "exit codes: 0 every expectation is met and every program ended as expected; 1 one is not, or did not;\n"
     "            2 wrong usage or a wrong file; 3 programs stalled (nothing could happen any more);\n"
     "            4 results cannot be written, or simverbs itself failed; 130 interrupted";
+constexpr char kExitCodesOfReport[] =
+    "exit codes: 0 done; 2 wrong usage, a folder without a finished run, a damaged file, no page in this build;\n"
+    "            4 the page cannot be written, or simverbs itself failed";
 constexpr char kExitCodesOfCheck[] = "exit codes: 0 all files are right; 2 one is not";
 constexpr char kExitCodesOfOn[] =
     "exit codes: those of the program; 2 wrong usage, no such lab or host, or the program cannot be started";
@@ -104,6 +107,14 @@ int run(int argc, char** argv) {
     run_app->add_option("--junit", scenario.junit, "write the verdicts in JUnit's format")->type_name("FILE");
     run_app->footer(kExitCodesOfRun);
     run_app->callback([&] { code = run_scenarios(scenario); });
+
+    ReportOptions report;
+    CLI::App* report_app = app.add_subcommand("report", "compare runs: a table here, a page with charts");
+    report_app->add_option("folders", report.folders, "folders of runs; the first is what others are measured by")
+        ->type_name("FOLDER …");
+    report_app->add_option("--out", report.out, "the page (default: simverbs-report.html)")->type_name("FILE.html");
+    report_app->footer(kExitCodesOfReport);
+    report_app->callback([&] { code = run_report(report); });
 
     std::string listed;
     CLI::App* list_app = app.add_subcommand("list", "show labs and NIC profiles, or the hosts of one lab");

@@ -1,18 +1,4 @@
 // The page of a scenario's runs. The data are those of report_data.cpp.
-function tellError(error) {
-  const told = document.documentElement.dataset;
-  told.errors = (told.errors ? `${told.errors}\n` : '') + (error?.stack ?? String(error));
-}
-
-/** One part that cannot be drawn leaves the others alone. */
-function attempt(draw) {
-  try {
-    draw();
-  } catch (error) {
-    tellError(error);
-  }
-}
-
 function drawRun(run) {
   let findPorts = () => {};
   attempt(() => drawSampled(run));
