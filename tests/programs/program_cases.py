@@ -102,7 +102,7 @@ SHORT = [
                    ("write_lat", "-n 200"), ("read_lat", "-n 200"), ("atomic_bw", "-n 200"), ("atomic_lat", "-n 200")]],
     *[Case(f"ib_{t}_ib", pair(f"ib_{t}", o), lab=IB, stdout=(r"^\[h1\] \s*\d+\s+\d+\s+\d",), pcap="strict")
       for t, o in [("send_bw", "-n 200"), ("write_lat", "-n 200"), ("read_bw", "-n 200"), ("atomic_lat", "-n 200")]],
-    Case("ib_write_bw_all_sizes", pair("ib_write_bw", "-a -n 50"), stdout=(r"^\[h1\] \s*8388608\s",), seconds=15),
+    Case("ib_write_bw_all_sizes", pair("ib_write_bw", "-a -n 50"), stdout=(r"^\[h1\] \s*8388608\s",), seconds=9),
     Case("ib_send_bw_bidirectional", pair("ib_send_bw", "-b -n 200")),
     Case("ib_write_bw_eight_qps", pair("ib_write_bw", "-q 8 -n 200")),
     Case("ib_send_bw_events", pair("ib_send_bw", "-e -n 200")),
@@ -116,9 +116,9 @@ SHORT = [
     Case("ib_write_bw_old_post_send", pair("ib_write_bw", "-n 200 --use_old_post_send")),
     Case("ib_write_bw_mtu_1024_gid_0", pair("ib_write_bw", "-m 1024 -x 0 -n 200")),
     # Determinism: the same bytes whatever the machine does.
-    Case("ib_send_lat_prints_the_same_bytes", pair("ib_send_lat", "-n 300"), pcap="strict", runs=RUNS, seconds=15),
-    Case("ib_write_lat_prints_the_same_bytes", pair("ib_write_lat", "-n 300"), pcap="strict", runs=RUNS, seconds=15),
-    Case("ib_write_bw_prints_the_same_bytes", pair("ib_write_bw", "-n 300"), pcap="strict", runs=RUNS, seconds=15),
+    Case("ib_send_lat_prints_the_same_bytes", pair("ib_send_lat", "-n 300"), pcap="strict", runs=RUNS, seconds=9),
+    Case("ib_write_lat_prints_the_same_bytes", pair("ib_write_lat", "-n 300"), pcap="strict", runs=RUNS, seconds=9),
+    Case("ib_write_bw_prints_the_same_bytes", pair("ib_write_bw", "-n 300"), pcap="strict", runs=RUNS, seconds=9),
     # Published latencies, 15 %.
     Case("cx5_write_8b_takes_0_99us", pair("ib_write_lat", "-s 8 -n 500"), lab="back_to_back_cx5",
          numbers=(Number(8, LAT_TYPICAL, 0.99, 0.15),)),
@@ -137,7 +137,7 @@ SHORT = [
          numbers=(Number(1048576, BW_AVERAGE, 23296, 0.03),)),
     # Loss, death, bad input.
     Case("rc_survives_a_link_that_drops_every_1000th_packet", pair("ib_write_bw", "-n 1000 -s 65536"), lab="two_hosts_lossy",
-         pcap="unacked", seconds=15),
+         pcap="unacked", seconds=9),
     Case("rc_pingpong_survives_loss", pair("ibv_rc_pingpong", "-g 1 -n 2000"), lab="two_hosts_lossy", stdout=(r"2000 iters",)),
     Case("uc_pingpong_that_lost_a_message_ends_with_the_stall_report", pair("ibv_uc_pingpong", "-g 1 -n 3000"),
          lab="two_hosts_lossy", exit=3,
@@ -190,10 +190,13 @@ SHORT = [
     Case("ten_programs_on_ten_hosts",
          tuple(itertools.chain.from_iterable(
              ((f"h{2 * i}", "ib_write_bw -n 100"), (f"h{2 * i + 1}", f"ib_write_bw -n 100 h{2 * i}")) for i in range(5))),
-         lab="ten_hosts", seconds=15),
+         lab="ten_hosts", seconds=9),
     *(Case(f"tutorial_of_rdma_cm_on_{name}", (("h0", "{cm_server}"), ("h1", "{cm_client} h0")), lab=lab, pcap="strict",
            stdout=(r"^\[h0\] a client says: hello", r"^\[h0\] memory now says: written by RDMA over a connection", r"^\[h1\] RDMA_CM_EVENT_DISCONNECTED"))
       for name, lab in (("roce", ""), ("infiniband", IB))),
+    *(Case(f"rdma_xclient_and_server_{name}", (("h0", f"rdma_xserver -c {t}"), ("h1", f"rdma_xclient -c {t} -s h0")), needs=("rdma_xserver",),
+           stdout=(r"^\[h0\] rdma_xserver: end 0", r"^\[h1\] rdma_xclient: end 0"))
+      for name, t in (("rc", "r"), ("xrc", "x"))),
     # rdma_cm: the unmodified librdmacm, its example programs, perftest -R, rsockets.
     *[Case(f"rping_{name}", (("h0", f"rping -s -a {any_address} -C 5 {o}".strip()), ("h1", f"rping -c -a {target} -C 5 -v {o}".strip())),
            lab=lab, pcap=pcap, runs=runs, options=options, needs=("rping",),
@@ -205,7 +208,7 @@ SHORT = [
           ("wall_clock_ib", IB, "", "0.0.0.0", "h0", "", 1, ("--clock", "wall")),
           ("over_a_link_that_loses_packets", "two_hosts_lossy", "", "0.0.0.0", "h0", "", 1, ())]],
     *[Case(f"rdma_cm_case_by_case_{name}", (("h0", "{cm_cases}"),), lab=lab, options=options, stdout=(r"rdma_cm cases: ok",),
-           sanitized=not options, seconds=20 if options else 0)
+           sanitized=not options, seconds=10 if options else 0)
       for name, lab, options in [("roce", "", ()), ("ib", IB, ()), ("wall_clock", "", ("--clock", "wall"))]],
     Case("rping_persistent_serves_two_clients_one_after_the_other",
          (("h0", "timeout 1 rping -s -P -a 0.0.0.0"), ("h1", "sh -c 'rping -c -a h0 -C 2 -v && rping -c -a h0 -C 3 -v'")), exit=1,
@@ -260,7 +263,7 @@ SHORT = [
 SANITIZED = ("ibv_devinfo_shows", "ibv_rc_pingpong_roce", "ibv_ud_pingpong_ib", "ibv_srq_pingpong_roce", "ib_write_lat_roce",
              "ib_read_bw_roce", "ib_atomic_lat_ib", "ib_send_bw_events", "rc_survives", "a_program_that_never", "a_peer_that_crashes",
              "a_forked_child", "explain_names", "wall_clock_rc", "ten_steps_by_gid")
-SHORT = [replace(c, sanitized=c.sanitized or c.name.startswith(SANITIZED), seconds=c.seconds or (6 if c.pcap else 3)) for c in SHORT]
+SHORT = [replace(c, sanitized=c.sanitized or c.name.startswith(SANITIZED), seconds=c.seconds or (4 if c.pcap else 2)) for c in SHORT]
 
 
 def full():
@@ -273,7 +276,7 @@ def full():
                 for mtu in (256, 1024, 4096):
                     cases.append(Case(f"full_{tool}_pingpong_{fabric}_{size}_{mtu}",
                                       pair(f"ibv_{tool}_pingpong", f"{gid} -s {size} -m {mtu} -n 100".strip()), lab=lab,
-                                      stdout=(r"iters in",), seconds=15))
+                                      stdout=(r"iters in",), seconds=9))
         for test in ("send_bw", "send_lat", "write_bw", "write_lat", "read_bw", "read_lat", "atomic_bw", "atomic_lat"):
             kinds = {"send": ("RC", "UC", "UD", "XRC"), "write": ("RC", "UC", "XRC"), "read": ("RC", "XRC"),
                      "atomic": ("RC", "XRC")}[test.split("_")[0]]

@@ -110,6 +110,27 @@ TEST(ModifyQp, PsnsAreTakenModulo24Bits) {
     EXPECT_EQ(rig.completions(a), "1:SUCCESS");
 }
 
+TEST(Control, AConnectXGivesAllTheInlineDataThatItsSendWqeHasRoomFor) {
+    Rig rig({.profile = "cx6-200g"});
+    Peer a = rig.open(0);
+    const auto asked = [&](QpType type, uint32_t inline_data, uint32_t sges) {
+        QpInitAttr init;
+        init.type = type;
+        init.pd = a.pd;
+        init.send_cq = init.recv_cq = a.cq;
+        init.cap = {1, 1, sges, 1, inline_data};
+        return a.hca->create_qp(rig.by(a), init).value.cap.max_inline_data;
+    };
+    EXPECT_EQ(asked(QpType::Rc, 220, 1), 236U);
+    EXPECT_EQ(asked(QpType::Rc, 236, 1), 236U);
+    EXPECT_EQ(asked(QpType::Rc, 237, 1), 300U);
+    EXPECT_EQ(asked(QpType::Rc, 0, 1), 44U);
+    EXPECT_EQ(asked(QpType::Rc, 0, 30), 492U);
+    EXPECT_EQ(asked(QpType::Uc, 220, 1), 236U);
+    EXPECT_EQ(asked(QpType::Ud, 188, 1), 188U);
+    EXPECT_EQ(asked(QpType::Ud, 0, 1), 60U);
+}
+
 TEST(Control, LimitsAndBusyObjects) {
     Rig rig;
     Peer a = rig.open(0);
