@@ -76,9 +76,9 @@ enum class Op : uint16_t {
     FreeDm,
     RegDmMr,
     OpenQp,
-    OpenCm,         ///< /dev/infiniband/rdma_cm; fd in the reply: readable while an event waits
-    CommandCm,      ///< a write to it
-    CloseCm,        ///< handle: its last descriptor of the process is closed
+    OpenCm,     ///< /dev/infiniband/rdma_cm; fd in the reply: readable while an event waits
+    CommandCm,  ///< a write to it
+    CloseCm,    ///< handle: its last descriptor of the process is closed
     kCount
 };
 

@@ -76,9 +76,9 @@ void drop_unused_caps(QpType type, bool has_srq, QpCap& cap) {
     if (type == QpType::XrcSend || has_srq) cap.max_recv_wr = cap.max_recv_sge = 0;
 }
 
-/// A send WQE is what its type needs before data (control, address, room for a memory window's bind), then SGEs or inline
-/// data behind four bytes of length, in whole blocks of 64. Source: how rdma-core's mlx5 provider sizes them; perftest
-/// asks for 220 (RC) and 188 (UD) and gets 236 and 188.
+/// A send WQE is what its type needs before data (control, address, room for a memory window's bind), then SGEs or
+/// inline data behind four bytes of length, in whole blocks of 64. Source: how rdma-core's mlx5 provider sizes them;
+/// perftest asks for 220 (RC) and 188 (UD) and gets 236 and 188.
 uint32_t inline_room_of_wqe(QpType type, const QpCap& cap) noexcept {
     constexpr uint32_t kBlock = 64, kSegment = 16, kInlineHeader = 4, kConnected = 144, kDatagram = 64;
     const auto up_to = [](uint32_t bytes, uint32_t unit) { return (bytes + unit - 1) / unit * unit; };
