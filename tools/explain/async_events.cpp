@@ -56,47 +56,47 @@ constexpr Cause kGid[] = {
      "sgid_index of later QPs and AHs: read the GID table again. Existing QPs keep what they resolved."}};
 constexpr Cause kWqFatal[] = {{"a receive work queue (ibv_create_wq) failed", "Destroy it and what uses it."}};
 
-constexpr Topic event(ibv_event_type value, std::string_view name, std::string_view text, std::string_view meaning,
-                      std::span<const Cause> causes) {
+constexpr Topic async_event(ibv_event_type value, std::string_view name, std::string_view text,
+                            std::string_view meaning, std::span<const Cause> causes) {
     return {Kind::AsyncEvent, name, value, {}, text, meaning, causes, {}};
 }
 
 // clang-format off
-constexpr Topic kEvents[] = {
-    event(IBV_EVENT_CQ_ERR, "IBV_EVENT_CQ_ERR", "CQ error", "A completion queue is broken; the QPs on it follow.", kCqErr),
-    event(IBV_EVENT_QP_FATAL, "IBV_EVENT_QP_FATAL", "local work queue catastrophic error", "A QP went to ERR for a reason of the adapter's.", kQpFatal),
-    event(IBV_EVENT_QP_REQ_ERR, "IBV_EVENT_QP_REQ_ERR", "invalid request local work queue error", "The responder refused a request as invalid; its QP is in ERR.", kQpReq),
-    event(IBV_EVENT_QP_ACCESS_ERR, "IBV_EVENT_QP_ACCESS_ERR", "local access violation work queue error", "The responder refused access to memory; its QP is in ERR.", kQpAccess),
-    event(IBV_EVENT_COMM_EST, "IBV_EVENT_COMM_EST", "communication established", "The peer's first packet has come.", kCommEst),
-    event(IBV_EVENT_SQ_DRAINED, "IBV_EVENT_SQ_DRAINED", "send queue drained", "The send queue of a QP in SQD rests.", kDrained),
-    event(IBV_EVENT_PATH_MIG, "IBV_EVENT_PATH_MIG", "path migrated", "The connection goes on over its alternate path.", kMig),
-    event(IBV_EVENT_PATH_MIG_ERR, "IBV_EVENT_PATH_MIG_ERR", "path migration request error", "The peer asked for a migration that is not possible.", kMigErr),
-    event(IBV_EVENT_DEVICE_FATAL, "IBV_EVENT_DEVICE_FATAL", "local catastrophic error", "The device is lost.", kDeviceFatal),
-    event(IBV_EVENT_PORT_ACTIVE, "IBV_EVENT_PORT_ACTIVE", "port active", "A port came up.", kPortActive),
-    event(IBV_EVENT_PORT_ERR, "IBV_EVENT_PORT_ERR", "port error", "A port went down.", kPortErr),
-    event(IBV_EVENT_LID_CHANGE, "IBV_EVENT_LID_CHANGE", "LID change", "The port's LID is another.", kLid),
-    event(IBV_EVENT_PKEY_CHANGE, "IBV_EVENT_PKEY_CHANGE", "P_Key change", "The port's P_Key table is another.", kPkey),
-    event(IBV_EVENT_SM_CHANGE, "IBV_EVENT_SM_CHANGE", "SM change", "The subnet manager is another.", kSm),
-    event(IBV_EVENT_SRQ_ERR, "IBV_EVENT_SRQ_ERR", "SRQ catastrophic error", "A shared receive queue is broken.", kSrqErr),
-    event(IBV_EVENT_SRQ_LIMIT_REACHED, "IBV_EVENT_SRQ_LIMIT_REACHED", "SRQ limit reached", "An armed limit was crossed.", kSrqLimit),
-    event(IBV_EVENT_QP_LAST_WQE_REACHED, "IBV_EVENT_QP_LAST_WQE_REACHED", "last WQE reached", "A QP has taken its last receive from an SRQ.", kLastWqe),
-    event(IBV_EVENT_CLIENT_REREGISTER, "IBV_EVENT_CLIENT_REREGISTER", "client reregistration", "The subnet manager asks everybody to register anew.", kRereg),
-    event(IBV_EVENT_GID_CHANGE, "IBV_EVENT_GID_CHANGE", "GID table change", "The port's GID table is another.", kGid),
-    event(IBV_EVENT_WQ_FATAL, "IBV_EVENT_WQ_FATAL", "WQ fatal", "A work queue is broken.", kWqFatal),
+constexpr Topic kAsyncEvents[] = {
+    async_event(IBV_EVENT_CQ_ERR, "IBV_EVENT_CQ_ERR", "CQ error", "A completion queue is broken; the QPs on it follow.", kCqErr),
+    async_event(IBV_EVENT_QP_FATAL, "IBV_EVENT_QP_FATAL", "local work queue catastrophic error", "A QP went to ERR for a reason of the adapter's.", kQpFatal),
+    async_event(IBV_EVENT_QP_REQ_ERR, "IBV_EVENT_QP_REQ_ERR", "invalid request local work queue error", "The responder refused a request as invalid; its QP is in ERR.", kQpReq),
+    async_event(IBV_EVENT_QP_ACCESS_ERR, "IBV_EVENT_QP_ACCESS_ERR", "local access violation work queue error", "The responder refused access to memory; its QP is in ERR.", kQpAccess),
+    async_event(IBV_EVENT_COMM_EST, "IBV_EVENT_COMM_EST", "communication established", "The peer's first packet has come.", kCommEst),
+    async_event(IBV_EVENT_SQ_DRAINED, "IBV_EVENT_SQ_DRAINED", "send queue drained", "The send queue of a QP in SQD rests.", kDrained),
+    async_event(IBV_EVENT_PATH_MIG, "IBV_EVENT_PATH_MIG", "path migrated", "The connection goes on over its alternate path.", kMig),
+    async_event(IBV_EVENT_PATH_MIG_ERR, "IBV_EVENT_PATH_MIG_ERR", "path migration request error", "The peer asked for a migration that is not possible.", kMigErr),
+    async_event(IBV_EVENT_DEVICE_FATAL, "IBV_EVENT_DEVICE_FATAL", "local catastrophic error", "The device is lost.", kDeviceFatal),
+    async_event(IBV_EVENT_PORT_ACTIVE, "IBV_EVENT_PORT_ACTIVE", "port active", "A port came up.", kPortActive),
+    async_event(IBV_EVENT_PORT_ERR, "IBV_EVENT_PORT_ERR", "port error", "A port went down.", kPortErr),
+    async_event(IBV_EVENT_LID_CHANGE, "IBV_EVENT_LID_CHANGE", "LID change", "The port's LID is another.", kLid),
+    async_event(IBV_EVENT_PKEY_CHANGE, "IBV_EVENT_PKEY_CHANGE", "P_Key change", "The port's P_Key table is another.", kPkey),
+    async_event(IBV_EVENT_SM_CHANGE, "IBV_EVENT_SM_CHANGE", "SM change", "The subnet manager is another.", kSm),
+    async_event(IBV_EVENT_SRQ_ERR, "IBV_EVENT_SRQ_ERR", "SRQ catastrophic error", "A shared receive queue is broken.", kSrqErr),
+    async_event(IBV_EVENT_SRQ_LIMIT_REACHED, "IBV_EVENT_SRQ_LIMIT_REACHED", "SRQ limit reached", "An armed limit was crossed.", kSrqLimit),
+    async_event(IBV_EVENT_QP_LAST_WQE_REACHED, "IBV_EVENT_QP_LAST_WQE_REACHED", "last WQE reached", "A QP has taken its last receive from an SRQ.", kLastWqe),
+    async_event(IBV_EVENT_CLIENT_REREGISTER, "IBV_EVENT_CLIENT_REREGISTER", "client reregistration", "The subnet manager asks everybody to register anew.", kRereg),
+    async_event(IBV_EVENT_GID_CHANGE, "IBV_EVENT_GID_CHANGE", "GID table change", "The port's GID table is another.", kGid),
+    async_event(IBV_EVENT_WQ_FATAL, "IBV_EVENT_WQ_FATAL", "WQ fatal", "A work queue is broken.", kWqFatal),
 };
 // clang-format on
 
-constexpr bool each_value_has_its_place() {
-    for (size_t i = 0; i < std::size(kEvents); ++i)
-        if (kEvents[i].number != static_cast<int>(i)) return false;
-    return std::size(kEvents) == static_cast<size_t>(IBV_EVENT_WQ_FATAL) + 1;
+constexpr bool has_each_async_event() {
+    for (size_t i = 0; i < std::size(kAsyncEvents); ++i)
+        if (kAsyncEvents[i].number != static_cast<int>(i)) return false;
+    return std::size(kAsyncEvents) == static_cast<size_t>(IBV_EVENT_WQ_FATAL) + 1;
 }
-static_assert(each_value_has_its_place());
+static_assert(has_each_async_event());
 
 }  // namespace
 
 std::span<const Topic> async_events() noexcept {
-    return kEvents;
+    return kAsyncEvents;
 }
 
 }  // namespace simverbs::explain

@@ -47,29 +47,29 @@ constexpr Cause kAddrChange[] = {{"the interface's address moved to another devi
 constexpr Cause kTimewaitExit[] = {
     {"late packets of the old connection cannot come any more", "The QP number may be used again."}};
 
-constexpr Topic event(rdma_cm_event_type value, std::string_view name, std::string_view meaning,
-                      std::span<const Cause> causes) {
+constexpr Topic cm_event(rdma_cm_event_type value, std::string_view name, std::string_view meaning,
+                         std::span<const Cause> causes) {
     return {Kind::CmEvent, name, value, {}, name, meaning, causes, {}};
 }
 
 // clang-format off
-constexpr Topic kEvents[] = {
-    event(RDMA_CM_EVENT_ADDR_RESOLVED, "RDMA_CM_EVENT_ADDR_RESOLVED", "rdma_resolve_addr() succeeded.", kAddrResolved),
-    event(RDMA_CM_EVENT_ADDR_ERROR, "RDMA_CM_EVENT_ADDR_ERROR", "rdma_resolve_addr() failed.", kAddrError),
-    event(RDMA_CM_EVENT_ROUTE_RESOLVED, "RDMA_CM_EVENT_ROUTE_RESOLVED", "rdma_resolve_route() succeeded.", kRouteResolved),
-    event(RDMA_CM_EVENT_ROUTE_ERROR, "RDMA_CM_EVENT_ROUTE_ERROR", "rdma_resolve_route() failed.", kRouteError),
-    event(RDMA_CM_EVENT_CONNECT_REQUEST, "RDMA_CM_EVENT_CONNECT_REQUEST", "A REQ (or SIDR_REQ) came to a listener.", kConnectRequest),
-    event(RDMA_CM_EVENT_CONNECT_RESPONSE, "RDMA_CM_EVENT_CONNECT_RESPONSE", "A REP came.", kConnectResponse),
-    event(RDMA_CM_EVENT_CONNECT_ERROR, "RDMA_CM_EVENT_CONNECT_ERROR", "rdma_connect() or rdma_accept() failed half-way.", kConnectError),
-    event(RDMA_CM_EVENT_UNREACHABLE, "RDMA_CM_EVENT_UNREACHABLE", "The peer did not answer.", kUnreachable),
-    event(RDMA_CM_EVENT_REJECTED, "RDMA_CM_EVENT_REJECTED", "A REJ came.", kRejected),
-    event(RDMA_CM_EVENT_ESTABLISHED, "RDMA_CM_EVENT_ESTABLISHED", "The connection stands.", kEstablished),
-    event(RDMA_CM_EVENT_DISCONNECTED, "RDMA_CM_EVENT_DISCONNECTED", "The connection was ended (DREQ, DREP).", kDisconnected),
-    event(RDMA_CM_EVENT_DEVICE_REMOVAL, "RDMA_CM_EVENT_DEVICE_REMOVAL", "The RDMA device goes away.", kDeviceRemoval),
-    event(RDMA_CM_EVENT_MULTICAST_JOIN, "RDMA_CM_EVENT_MULTICAST_JOIN", "The multicast group was joined.", kMulticastJoin),
-    event(RDMA_CM_EVENT_MULTICAST_ERROR, "RDMA_CM_EVENT_MULTICAST_ERROR", "The multicast group was not joined.", kMulticastError),
-    event(RDMA_CM_EVENT_ADDR_CHANGE, "RDMA_CM_EVENT_ADDR_CHANGE", "The network device behind the id changed.", kAddrChange),
-    event(RDMA_CM_EVENT_TIMEWAIT_EXIT, "RDMA_CM_EVENT_TIMEWAIT_EXIT", "The QP has left the timewait state.", kTimewaitExit),
+constexpr Topic kCmEvents[] = {
+    cm_event(RDMA_CM_EVENT_ADDR_RESOLVED, "RDMA_CM_EVENT_ADDR_RESOLVED", "rdma_resolve_addr() succeeded.", kAddrResolved),
+    cm_event(RDMA_CM_EVENT_ADDR_ERROR, "RDMA_CM_EVENT_ADDR_ERROR", "rdma_resolve_addr() failed.", kAddrError),
+    cm_event(RDMA_CM_EVENT_ROUTE_RESOLVED, "RDMA_CM_EVENT_ROUTE_RESOLVED", "rdma_resolve_route() succeeded.", kRouteResolved),
+    cm_event(RDMA_CM_EVENT_ROUTE_ERROR, "RDMA_CM_EVENT_ROUTE_ERROR", "rdma_resolve_route() failed.", kRouteError),
+    cm_event(RDMA_CM_EVENT_CONNECT_REQUEST, "RDMA_CM_EVENT_CONNECT_REQUEST", "A REQ (or SIDR_REQ) came to a listener.", kConnectRequest),
+    cm_event(RDMA_CM_EVENT_CONNECT_RESPONSE, "RDMA_CM_EVENT_CONNECT_RESPONSE", "A REP came.", kConnectResponse),
+    cm_event(RDMA_CM_EVENT_CONNECT_ERROR, "RDMA_CM_EVENT_CONNECT_ERROR", "rdma_connect() or rdma_accept() failed half-way.", kConnectError),
+    cm_event(RDMA_CM_EVENT_UNREACHABLE, "RDMA_CM_EVENT_UNREACHABLE", "The peer did not answer.", kUnreachable),
+    cm_event(RDMA_CM_EVENT_REJECTED, "RDMA_CM_EVENT_REJECTED", "A REJ came.", kRejected),
+    cm_event(RDMA_CM_EVENT_ESTABLISHED, "RDMA_CM_EVENT_ESTABLISHED", "The connection stands.", kEstablished),
+    cm_event(RDMA_CM_EVENT_DISCONNECTED, "RDMA_CM_EVENT_DISCONNECTED", "The connection was ended (DREQ, DREP).", kDisconnected),
+    cm_event(RDMA_CM_EVENT_DEVICE_REMOVAL, "RDMA_CM_EVENT_DEVICE_REMOVAL", "The RDMA device goes away.", kDeviceRemoval),
+    cm_event(RDMA_CM_EVENT_MULTICAST_JOIN, "RDMA_CM_EVENT_MULTICAST_JOIN", "The multicast group was joined.", kMulticastJoin),
+    cm_event(RDMA_CM_EVENT_MULTICAST_ERROR, "RDMA_CM_EVENT_MULTICAST_ERROR", "The multicast group was not joined.", kMulticastError),
+    cm_event(RDMA_CM_EVENT_ADDR_CHANGE, "RDMA_CM_EVENT_ADDR_CHANGE", "The network device behind the id changed.", kAddrChange),
+    cm_event(RDMA_CM_EVENT_TIMEWAIT_EXIT, "RDMA_CM_EVENT_TIMEWAIT_EXIT", "The QP has left the timewait state.", kTimewaitExit),
 };
 
 constexpr Cause kNoQp[] = {{"the peer's CM or device has no room for another connection", "Close some, or look at the peer's limits."}};
@@ -116,19 +116,19 @@ constexpr Topic kReasons[] = {
 };
 // clang-format on
 
-constexpr bool each_value_has_its_place() {
-    for (size_t i = 0; i < std::size(kEvents); ++i)
-        if (kEvents[i].number != static_cast<int>(i)) return false;
+constexpr bool has_each_cm_event() {
+    for (size_t i = 0; i < std::size(kCmEvents); ++i)
+        if (kCmEvents[i].number != static_cast<int>(i)) return false;
     for (size_t i = 0; i < std::size(kReasons); ++i)
         if (kReasons[i].number != static_cast<int>(i) + 1) return false;
-    return std::size(kEvents) == static_cast<size_t>(RDMA_CM_EVENT_TIMEWAIT_EXIT) + 1;
+    return std::size(kCmEvents) == static_cast<size_t>(RDMA_CM_EVENT_TIMEWAIT_EXIT) + 1;
 }
-static_assert(each_value_has_its_place());
+static_assert(has_each_cm_event());
 
 }  // namespace
 
 std::span<const Topic> cm_events() noexcept {
-    return kEvents;
+    return kCmEvents;
 }
 std::span<const Topic> reject_reasons() noexcept {
     return kReasons;

@@ -165,12 +165,12 @@ constexpr Topic kStatuses[] = {
 };
 // clang-format on
 
-constexpr bool each_value_has_its_place() {
+constexpr bool has_each_status() {
     for (size_t i = 0; i < std::size(kStatuses); ++i)
         if (kStatuses[i].number != static_cast<int>(i)) return false;
     return std::size(kStatuses) == static_cast<size_t>(IBV_WC_TM_RNDV_INCOMPLETE) + 1;
 }
-static_assert(each_value_has_its_place());
+static_assert(has_each_status());
 
 }  // namespace
 
