@@ -14,7 +14,14 @@ using sim::SimTime;
 namespace {
 
 const std::vector<std::string> kHeader{"time_ps", "kind", "name", "value_name", "value"};
-enum Column : std::size_t { kTime, kKind, kName, kValueName, kValue, kColumns };
+enum SeriesColumn : std::size_t {
+    kSeriesTime,
+    kSeriesKind,
+    kSeriesName,
+    kSeriesValueName,
+    kSeriesValue,
+    kSeriesColumns
+};
 
 using PortSetter = void (*)(run::PortCounts&, double value);
 const std::map<std::string, PortSetter, std::less<>> kPortValues{
@@ -57,19 +64,21 @@ class SeriesReader {
     }
 
     void read_line() {
-        if (fields_.size() != kColumns) {
+        if (fields_.size() != kSeriesColumns) {
             report(records_.line(), fmt::format("has {} fields", fields_.size()), "5, as the header");
             return;
         }
-        const auto time = number_of<int64_t>(fields_[kTime]);
-        const auto value = number_of<double>(fields_[kValue]);
+        const auto time = number_of<int64_t>(fields_[kSeriesTime]);
+        const auto value = number_of<double>(fields_[kSeriesValue]);
         if (!time || !value) {
             report(records_.line(),
-                   fmt::format("{} is {}", time ? "value" : "time_ps", in_quotes(fields_[time ? kValue : kTime])),
+                   fmt::format("{} is {}", time ? "value" : "time_ps",
+                               in_quotes(fields_[time ? kSeriesValue : kSeriesTime])),
                    "a number");
             return;
         }
-        const bool goes_on = kind_ == fields_[kKind] && name_ == fields_[kName] && value_name_ == fields_[kValueName];
+        const bool goes_on =
+            kind_ == fields_[kSeriesKind] && name_ == fields_[kSeriesName] && value_name_ == fields_[kSeriesValueName];
         if (!goes_on) begin();
         const SimTime now = SimTime::ps(*time);
         if (sample_ == result_.sample_times.size()) result_.sample_times.push_back(now);
@@ -83,9 +92,9 @@ class SeriesReader {
     }
 
     void begin() {
-        kind_ = fields_[kKind];
-        name_ = fields_[kName];
-        value_name_ = fields_[kValueName];
+        kind_ = fields_[kSeriesKind];
+        name_ = fields_[kSeriesName];
+        value_name_ = fields_[kSeriesValueName];
         sample_ = 0;
         sent_bytes_ = 0;
     }
