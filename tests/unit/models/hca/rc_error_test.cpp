@@ -249,7 +249,8 @@ TEST_F(RcError, PostsThatFailAtOnce) {
     EXPECT_EQ(rig.receive(a, 1, 0, 8), 0);
     EXPECT_EQ(rig.send(a, WrOpcode::Send, 1, 0, 8), EINVAL) << "INIT";
     auto [c, d] = rig.connect(q);
-    EXPECT_EQ(rig.send(c, WrOpcode::Send, 1, 0, 65, 0, 0, kInline), EINVAL) << "inline too large";
+    const uint32_t most = c.hca->query_qp(rig.by(c), c.qpn).value.attr.cap.max_inline_data;
+    EXPECT_EQ(rig.send(c, WrOpcode::Send, 1, 0, most + 1, 0, 0, kInline), EINVAL) << "inline too large";
     EXPECT_EQ(rig.send(c, WrOpcode::Tso, 1, 0, 8), EINVAL);
     EXPECT_EQ(rig.receive(c, 1, 0, 8) + rig.receive(c, 2, 0, 8), 0);
     EXPECT_EQ(rig.receive(c, 3, 0, 8), ENOMEM);
