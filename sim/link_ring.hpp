@@ -187,7 +187,11 @@ class alignas(64) Channel final {
     }
     void prefetch_third() const noexcept { ring_.prefetch_third(); }
     void prefetch_head() const noexcept { ring_.prefetch_head(); }
-    void prefetch_tail() const noexcept { ring_.prefetch_tail(); }
+    /// For the producer. A consumer in another thread owns the ring during a window, and may move it.
+    void prefetch_tail() const noexcept {
+        if (activity_ != nullptr) [[likely]]
+            ring_.prefetch_tail();
+    }
 
     /// Bytes that the channel takes, itself and its ring (Activity::max_ring_memory) excepted.
     [[nodiscard]] size_t memory() const noexcept {
