@@ -1,5 +1,6 @@
 #include "scenarios/topologies/shares.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace simverbs::scenarios::topologies {
@@ -33,7 +34,7 @@ Shares share_out(const Topology& topology, unsigned threads) {
     for (size_t h = 0; h < topology.hosts.size(); ++h)
         if (topology.hosts[h].pod == kNoPod) pods.push_back(degrees.hosts[h]);
 
-    const uint64_t in_pods = std::accumulate(pods.begin(), pods.end(), uint64_t{0});
+    const uint64_t in_pods = std::max(std::accumulate(pods.begin(), pods.end(), uint64_t{0}), uint64_t{1});
     std::vector<unsigned> thread_of_pod;
     std::vector<uint64_t> work(threads);
     uint64_t before = 0;
