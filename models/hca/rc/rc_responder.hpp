@@ -47,6 +47,8 @@ class RcResponder {
   private:
     void on_send_or_write(const wire::Packet& packet, const wire::OpcodeInfo& info, sim::SimTime now);
     void on_read_request(const wire::Packet& packet, sim::SimTime now);
+    [[nodiscard]] InboundFault find_atomic_fault(const wire::PacketExtra& x, AccessFlags right, bool fits,
+                                                 uint32_t length);
     void on_atomic_write(const wire::Packet& packet, sim::SimTime now);
     void on_atomic_request(const wire::Packet& packet, const wire::OpcodeInfo& info, sim::SimTime now);
     void on_fault(const InboundFault& fault, const wire::Packet& packet, sim::SimTime now);

@@ -131,16 +131,22 @@ void RcResponder::on_read_request(const wire::Packet& packet, sim::SimTime now) 
     d_.make_responder_ready(qp_, now);
 }
 
+/// The order of checks of what reads or writes eight bytes at once: the QP's rights, the length, the address, room for
+/// the answer, the memory. `fits`: the packet has the length that it must have, else `length` is told.
+InboundFault RcResponder::find_atomic_fault(const wire::PacketExtra& x, AccessFlags right, bool fits, uint32_t length) {
+    const InboundFault access = check_remote(d_, qp_, x.vaddr, x.rkey, kAtomicBytes, right);
+    if (access.check == Check::QpAccess) return access;
+    if (!fits) return {Check::RequestLength, x.vaddr, length, x.rkey};
+    if ((x.vaddr % kAtomicBytes) != 0) return {Check::AtomicAlignment, x.vaddr, kAtomicBytes, x.rkey};
+    if (qp_.resources_head - qp_.resources_next >= qp_.max_dest_rd_atomic)
+        return {Check::ReadResources, x.vaddr, kAtomicBytes, x.rkey};
+    return access;
+}
+
 void RcResponder::on_atomic_request(const wire::Packet& packet, const wire::OpcodeInfo& info, sim::SimTime now) {
     if (packet.extra == wire::kNoExtra) return;
     const wire::PacketExtra& x = (*d_.pool)[packet.extra];
-    const InboundFault access = check_remote(d_, qp_, x.vaddr, x.rkey, kAtomicBytes, kRemoteAtomic);
-    InboundFault fault = access.check == Check::QpAccess ? access : InboundFault{};
-    if (fault.check == Check::None && (x.vaddr % kAtomicBytes) != 0)
-        fault = {Check::AtomicAlignment, x.vaddr, kAtomicBytes, x.rkey};
-    if (fault.check == Check::None && qp_.resources_head - qp_.resources_next >= qp_.max_dest_rd_atomic)
-        fault = {Check::ReadResources, x.vaddr, kAtomicBytes, x.rkey};
-    if (fault.check == Check::None) fault = access;
+    const InboundFault fault = find_atomic_fault(x, kRemoteAtomic, true, kAtomicBytes);
     if (fault.check != Check::None) {
         on_fault(fault, packet, now);
         return;
@@ -172,15 +178,8 @@ void RcResponder::on_atomic_request(const wire::Packet& packet, const wire::Opco
 void RcResponder::on_atomic_write(const wire::Packet& packet, sim::SimTime now) {
     if (packet.extra == wire::kNoExtra) return;
     const wire::PacketExtra& x = (*d_.pool)[packet.extra];
-    const InboundFault access = check_remote(d_, qp_, x.vaddr, x.rkey, kAtomicBytes, kRemoteWrite);
-    InboundFault fault = access.check == Check::QpAccess ? access : InboundFault{};
-    if (fault.check == Check::None && (packet.payload_bytes != kAtomicBytes || x.dma_length != kAtomicBytes))
-        fault = {Check::RequestLength, x.vaddr, packet.payload_bytes, x.rkey};
-    if (fault.check == Check::None && (x.vaddr % kAtomicBytes) != 0)
-        fault = {Check::AtomicAlignment, x.vaddr, kAtomicBytes, x.rkey};
-    if (fault.check == Check::None && qp_.resources_head - qp_.resources_next >= qp_.max_dest_rd_atomic)
-        fault = {Check::ReadResources, x.vaddr, kAtomicBytes, x.rkey};
-    if (fault.check == Check::None) fault = access;
+    const InboundFault fault = find_atomic_fault(
+        x, kRemoteWrite, packet.payload_bytes == kAtomicBytes && x.dma_length == kAtomicBytes, packet.payload_bytes);
     if (fault.check != Check::None) {
         on_fault(fault, packet, now);
         return;
