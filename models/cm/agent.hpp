@@ -129,6 +129,8 @@ class Agent final : public hca::ManagementAgent {
     /// Sends c.message, and again whenever `answer_time` passes without an answer.
     void send_until_answered(Connection& c, sim::SimTime answer_time, sim::SimTime now);
     void stop_repeating(Connection& c) noexcept { c.timer = 0; }
+    template <typename Message>
+    void answer(const Connection& c, const Message& message, sim::SimTime now);
     void send_rej(const Connection& c, RejectReason reason, std::span<const uint8_t> private_data, sim::SimTime now);
     void send_mra(const Connection& c, Answered answered, sim::SimTime now);
     void send_rtu(const Connection& c, sim::SimTime now);

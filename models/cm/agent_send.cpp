@@ -11,6 +11,14 @@ void Agent::send(const hca::AhAttr& to, const MadBytes& bytes, sim::SimTime now)
     push(now + kSendTime, std::move(work));
 }
 
+/// Within the transaction of what it answers; it is not repeated.
+template <typename Message>
+void Agent::answer(const Connection& c, const Message& message, sim::SimTime now) {
+    MadBytes bytes;
+    put(bytes, c.transaction_id, message);
+    send(c.ah, bytes, now);
+}
+
 void Agent::send_until_answered(Connection& c, sim::SimTime answer_time, sim::SimTime now) {
     c.answer_time = answer_time;
     c.retries_left = kMaxCmRetries;
@@ -34,9 +42,7 @@ void Agent::send_rej(const Connection& c, RejectReason reason, std::span<const u
             rej.additional_info[i] = static_cast<uint8_t>(adapter_->config().node_guid >> (56 - 8 * i));
     }
     fill_private(rej.private_data, private_data);
-    MadBytes bytes;
-    put(bytes, c.transaction_id, rej);
-    send(c.ah, bytes, now);
+    answer(c, rej, now);
 }
 
 void Agent::send_mra(const Connection& c, Answered answered, sim::SimTime now) {
@@ -45,18 +51,14 @@ void Agent::send_mra(const Connection& c, Answered answered, sim::SimTime now) {
     mra.remote_comm_id = c.remote_id;
     mra.answered = answered;
     mra.service_timeout = kMraTimeout;
-    MadBytes bytes;
-    put(bytes, c.transaction_id, mra);
-    send(c.ah, bytes, now);
+    answer(c, mra, now);
 }
 
 void Agent::send_rtu(const Connection& c, sim::SimTime now) {
     Rtu rtu;
     rtu.local_comm_id = c.local_id;
     rtu.remote_comm_id = c.remote_id;
-    MadBytes bytes;
-    put(bytes, c.transaction_id, rtu);
-    send(c.ah, bytes, now);
+    answer(c, rtu, now);
 }
 
 void Agent::send_dreq(Connection& c, sim::SimTime now, bool once) {
@@ -75,9 +77,7 @@ void Agent::send_drep(const Connection& c, sim::SimTime now) {
     Drep drep;
     drep.local_comm_id = c.local_id;
     drep.remote_comm_id = c.remote_id;
-    MadBytes bytes;
-    put(bytes, c.transaction_id, drep);
-    send(c.ah, bytes, now);
+    answer(c, drep, now);
 }
 
 void Agent::enter_timewait(Connection& c, sim::SimTime now) {
