@@ -48,6 +48,10 @@ int query_gid(Call&, const protocol::DeviceRequest&, protocol::QueryGidReply&);
 int query_pkey(Call&, const protocol::DeviceRequest&, protocol::QueryPkeyReply&);
 int read_counter(Call&, const protocol::ReadCounterRequest&, protocol::ReadCounterReply&);
 
+/// The program's PD, null if it has none of that handle on that context.
+const PdObject* pd_in(Call& call, uint32_t handle, uint32_t context);
+/// Gives a new memory region its handle, and the program its keys.
+int keep_mr(Call& call, MrObject&& mr, const hca::MrKeys& keys, protocol::RegMrReply& reply);
 int alloc_pd(Call&, const protocol::ObjectRequest&, protocol::HandleReply&);
 int dealloc_pd(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
 int reg_mr(Call&, const protocol::RegMrRequest&, protocol::RegMrReply&);

@@ -56,6 +56,18 @@ uint32_t hold_segment(Call& call, uint64_t addr, uint64_t length, const protocol
 
 }  // namespace
 
+int keep_mr(Call& call, MrObject&& mr, const hca::MrKeys& keys, protocol::RegMrReply& reply) {
+    reply.handle = call.client.mrs.add(std::move(mr));
+    reply.lkey = keys.lkey;
+    reply.rkey = keys.rkey;
+    return reply.handle == 0 ? ENOMEM : 0;
+}
+
+const PdObject* pd_in(Call& call, uint32_t handle, uint32_t context) {
+    const PdObject* pd = call.client.pds.find(handle);
+    return pd != nullptr && pd->context == context ? pd : nullptr;
+}
+
 int alloc_pd(Call& call, const protocol::ObjectRequest& request, protocol::HandleReply& reply) {
     ContextObject* context = call.context(request.context);
     if (context == nullptr) return EINVAL;
@@ -76,8 +88,8 @@ int dealloc_pd(Call& call, const protocol::ObjectRequest& request, protocol::Rep
 
 int reg_mr(Call& call, const protocol::RegMrRequest& request, protocol::RegMrReply& reply) {
     ContextObject* context = call.context(request.context);
-    const PdObject* pd = call.client.pds.find(request.pd);
-    if (context == nullptr || pd == nullptr || pd->context != request.context) return EINVAL;
+    const PdObject* pd = pd_in(call, request.pd, request.context);
+    if (context == nullptr || pd == nullptr) return EINVAL;
     // The HCA checks everything else; asking it first keeps its errors (EINVAL) ahead of EFAULT, as the kernel does.
     const hca::MrSpec spec{pd->pd, call.client.space, request.addr, request.length, request.iova, request.access};
     const auto keys = context->hca->reg_mr(call.by(*context), spec);
@@ -94,10 +106,7 @@ int reg_mr(Call& call, const protocol::RegMrRequest& request, protocol::RegMrRep
         request.iova,    request.access,    request.pd,   on_demand ? 0 : pages_of(request.addr, request.length)};
     mr.segment = hold_segment(call, request.addr, request.length, request.shared);
     note_registration(call, mr);
-    reply.handle = call.client.mrs.add(std::move(mr));
-    reply.lkey = keys.value.lkey;
-    reply.rkey = keys.value.rkey;
-    return reply.handle == 0 ? ENOMEM : 0;
+    return keep_mr(call, std::move(mr), keys.value, reply);
 }
 
 int rereg_mr(Call& call, const protocol::RegMrRequest& request, protocol::RegMrReply& reply) {
@@ -105,8 +114,8 @@ int rereg_mr(Call& call, const protocol::RegMrRequest& request, protocol::RegMrR
     ContextObject* context = mr == nullptr ? nullptr : call.context(mr->context);
     if (context == nullptr) return EINVAL;
     const bool new_pd = (request.flags & hca::kChangePd) != 0;
-    const PdObject* pd = call.client.pds.find(new_pd ? request.pd : mr->pd);
-    if (pd == nullptr || pd->context != mr->context) return EINVAL;
+    const PdObject* pd = pd_in(call, new_pd ? request.pd : mr->pd, mr->context);
+    if (pd == nullptr) return EINVAL;
     const bool moved = (request.flags & hca::kChangeTranslation) != 0;
     if (moved) {
         if (const int error = check_range(call, request.addr, request.length, "ibv_rereg_mr"); error != 0) return error;
@@ -162,8 +171,8 @@ int unshare_memory(Call& call, const protocol::ObjectRequest& request, protocol:
 
 int create_ah(Call& call, const protocol::CreateAhRequest& request, protocol::HandleReply& reply) {
     ContextObject* context = call.context(request.context);
-    const PdObject* pd = call.client.pds.find(request.pd);
-    if (context == nullptr || pd == nullptr || pd->context != request.context) return EINVAL;
+    const PdObject* pd = pd_in(call, request.pd, request.context);
+    if (context == nullptr || pd == nullptr) return EINVAL;
     const auto ah = context->hca->create_ah(call.by(*context), pd->pd, ah_attr_from(request.attr));
     if (!ah.ok()) return ah.error;
     reply.handle = call.client.ahs.add({request.context, ah.value, request.pd});

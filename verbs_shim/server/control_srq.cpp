@@ -7,8 +7,8 @@ namespace simverbs::server {
 
 int create_srq(Call& call, const protocol::CreateSrqRequest& request, protocol::CreateSrqReply& reply) {
     ContextObject* context = call.context(request.context);
-    const PdObject* pd = call.client.pds.find(request.pd);
-    if (context == nullptr || pd == nullptr || pd->context != request.context) return EINVAL;
+    const PdObject* pd = pd_in(call, request.pd, request.context);
+    if (context == nullptr || pd == nullptr) return EINVAL;
     if (request.srq_type != IBV_SRQT_BASIC && request.srq_type != IBV_SRQT_XRC) return EOPNOTSUPP;
     hca::SrqSpec spec{pd->pd, request.attr.max_wr, request.attr.max_sge, request.attr.srq_limit, 0, 0};
     if (request.srq_type == IBV_SRQT_XRC) {

@@ -7,16 +7,6 @@
 
 namespace simverbs::server {
 
-namespace {
-
-/// The PD `handle` of that context, or null.
-const PdObject* pd_in(Call& call, uint32_t handle, uint32_t context) {
-    const PdObject* pd = call.client.pds.find(handle);
-    return pd == nullptr || pd->context != context ? nullptr : pd;
-}
-
-}  // namespace
-
 int alloc_mw(Call& call, const protocol::ObjectRequest& request, protocol::HandleReply& reply) {
     ContextObject* context = call.context(request.context);
     const PdObject* pd = pd_in(call, request.handle, request.context);
@@ -48,10 +38,7 @@ int alloc_null_mr(Call& call, const protocol::ObjectRequest& request, protocol::
     mr.context = request.context;
     mr.mr = keys.value.handle;
     mr.pd = request.handle;
-    reply.handle = call.client.mrs.add(std::move(mr));
-    reply.lkey = keys.value.lkey;
-    reply.rkey = keys.value.rkey;
-    return reply.handle == 0 ? ENOMEM : 0;
+    return keep_mr(call, std::move(mr), keys.value, reply);
 }
 
 int advise_mr(Call& call, const protocol::AdviseMrRequest& request, protocol::ReplyHeader&) {
@@ -99,10 +86,7 @@ int reg_dm_mr(Call& call, const protocol::RegDmMrRequest& request, protocol::Reg
     mr.length = request.length;
     mr.access = request.access;
     mr.pd = request.pd;
-    reply.handle = call.client.mrs.add(std::move(mr));
-    reply.lkey = keys.value.lkey;
-    reply.rkey = keys.value.rkey;
-    return reply.handle == 0 ? ENOMEM : 0;
+    return keep_mr(call, std::move(mr), keys.value, reply);
 }
 
 }  // namespace simverbs::server

@@ -113,9 +113,14 @@ hca::AhAttr ah_attr_from(const ibv_ah_attr& a) noexcept {
     return to;
 }
 
-ibv_ah_attr ah_attr_to(const hca::AhAttr& a) noexcept {
-    ibv_ah_attr to{};
-    std::memcpy(to.grh.dgid.raw, a.dgid.data(), a.dgid.size());
+namespace {
+
+/// libibverbs's and the kernel's structs have the same members, if not in the same places.
+template <typename To>
+To address_to(const hca::AhAttr& a) noexcept {
+    To to{};
+    static_assert(sizeof to.grh.dgid == std::tuple_size_v<hca::Gid>);
+    std::memcpy(&to.grh.dgid, a.dgid.data(), a.dgid.size());
     to.grh.flow_label = a.flow_label;
     to.grh.sgid_index = a.sgid_index;
     to.grh.hop_limit = a.hop_limit;
@@ -127,6 +132,16 @@ ibv_ah_attr ah_attr_to(const hca::AhAttr& a) noexcept {
     to.is_global = a.is_global ? 1 : 0;
     to.port_num = a.port_num;
     return to;
+}
+
+}  // namespace
+
+ibv_ah_attr ah_attr_to(const hca::AhAttr& a) noexcept {
+    return address_to<ibv_ah_attr>(a);
+}
+
+ib_uverbs_ah_attr uverbs_ah_attr_to(const hca::AhAttr& a) noexcept {
+    return address_to<ib_uverbs_ah_attr>(a);
 }
 
 hca::QpCap cap_from(const ibv_qp_cap& c) noexcept {

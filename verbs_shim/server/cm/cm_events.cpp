@@ -5,7 +5,7 @@
 #include <cerrno>
 
 #include "verbs_shim/server/cm/rdma_cm.hpp"
-#include "verbs_shim/server/cm/ud_address.hpp"
+#include "verbs_shim/server/ibv_translate.hpp"
 #include "verbs_shim/server/lab.hpp"
 
 namespace simverbs::server {
@@ -28,7 +28,7 @@ CmEvent event_for(const CmId& id, const cm::Event& event, uint32_t number, int s
         rdma_ucm_ud_param& ud = e.response.param.ud;
         ud.qp_num = event.remote_qpn;
         ud.qkey = event.qkey;
-        ud.ah_attr = ud_address(event.ah);
+        ud.ah_attr = uverbs_ah_attr_to(event.ah);
         put_private(ud.private_data, ud.private_data_len, private_data);
         return e;
     }

@@ -3,7 +3,7 @@
 #include <cerrno>
 
 #include "verbs_shim/server/cm/rdma_cm.hpp"
-#include "verbs_shim/server/cm/ud_address.hpp"
+#include "verbs_shim/server/ibv_translate.hpp"
 #include "verbs_shim/server/lab.hpp"
 
 namespace simverbs::server {
@@ -93,7 +93,7 @@ void RdmaCm::on_joined(Client& client, CmId& id, uint32_t multicast, sim::SimTim
     e.response.uid = m->uid;
     e.response.id = m->id;
     e.response.event = kMulticastJoin;
-    e.response.param.ud.ah_attr = ud_address(ah);
+    e.response.param.ud.ah_attr = uverbs_ah_attr_to(ah);
     e.response.param.ud.qp_num = 0xFFFFFF;
     e.response.param.ud.qkey = id.qkey;
     post(client, e, now);

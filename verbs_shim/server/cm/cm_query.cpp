@@ -5,7 +5,7 @@
 #include <cerrno>
 
 #include "verbs_shim/server/cm/rdma_cm.hpp"
-#include "verbs_shim/server/cm/ud_address.hpp"
+#include "verbs_shim/server/ibv_translate.hpp"
 #include "verbs_shim/server/lab.hpp"
 
 namespace simverbs::server {
@@ -26,22 +26,6 @@ struct SockaddrIb {
 static_assert(sizeof(SockaddrIb) == 48);
 
 }  // namespace
-
-ib_uverbs_ah_attr ud_address(const hca::AhAttr& ah) {
-    ib_uverbs_ah_attr out{};
-    std::copy(ah.dgid.begin(), ah.dgid.end(), out.grh.dgid);
-    out.grh.flow_label = ah.flow_label;
-    out.grh.sgid_index = ah.sgid_index;
-    out.grh.hop_limit = ah.hop_limit;
-    out.grh.traffic_class = ah.traffic_class;
-    out.dlid = ah.dlid;
-    out.sl = ah.sl;
-    out.src_path_bits = ah.src_path_bits;
-    out.static_rate = ah.static_rate;
-    out.is_global = ah.is_global ? 1 : 0;
-    out.port_num = ah.port_num;
-    return out;
-}
 
 uint64_t RdmaCm::node_guid(const Client& client, const CmId& id) {
     return id.nic < 0 ? 0 : htobe64(agent_of(client, id)->adapter().query_device().node_guid);
@@ -207,7 +191,7 @@ int RdmaCm::init_qp_attr(Command& c) {
         case hca::QpState::Rtr:
             if (!knows_peer) return EINVAL;
             mask |= hca::kAv | hca::kPathMtu | hca::kDestQpn | hca::kRqPsn;
-            a.ah_attr = ud_address(conn->ah);
+            a.ah_attr = uverbs_ah_attr_to(conn->ah);
             a.path_mtu = conn->mtu;
             a.dest_qp_num = conn->remote_qpn;
             a.rq_psn = conn->rq_psn;
