@@ -86,12 +86,7 @@ constexpr Topic kAsyncEvents[] = {
 };
 // clang-format on
 
-constexpr bool has_each_async_event() {
-    for (size_t i = 0; i < std::size(kAsyncEvents); ++i)
-        if (kAsyncEvents[i].number != static_cast<int>(i)) return false;
-    return std::size(kAsyncEvents) == static_cast<size_t>(IBV_EVENT_WQ_FATAL) + 1;
-}
-static_assert(has_each_async_event());
+static_assert(numbers_run_from(kAsyncEvents, IBV_EVENT_CQ_ERR, IBV_EVENT_WQ_FATAL));
 
 }  // namespace
 

@@ -116,14 +116,8 @@ constexpr Topic kReasons[] = {
 };
 // clang-format on
 
-constexpr bool has_each_cm_event() {
-    for (size_t i = 0; i < std::size(kCmEvents); ++i)
-        if (kCmEvents[i].number != static_cast<int>(i)) return false;
-    for (size_t i = 0; i < std::size(kReasons); ++i)
-        if (kReasons[i].number != static_cast<int>(i) + 1) return false;
-    return std::size(kCmEvents) == static_cast<size_t>(RDMA_CM_EVENT_TIMEWAIT_EXIT) + 1;
-}
-static_assert(has_each_cm_event());
+static_assert(numbers_run_from(kCmEvents, RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_TIMEWAIT_EXIT));
+static_assert(numbers_run_from(kReasons, 1, 29));
 
 }  // namespace
 

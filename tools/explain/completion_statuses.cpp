@@ -165,12 +165,7 @@ constexpr Topic kStatuses[] = {
 };
 // clang-format on
 
-constexpr bool has_each_status() {
-    for (size_t i = 0; i < std::size(kStatuses); ++i)
-        if (kStatuses[i].number != static_cast<int>(i)) return false;
-    return std::size(kStatuses) == static_cast<size_t>(IBV_WC_TM_RNDV_INCOMPLETE) + 1;
-}
-static_assert(has_each_status());
+static_assert(numbers_run_from(kStatuses, IBV_WC_SUCCESS, IBV_WC_TM_RNDV_INCOMPLETE));
 
 }  // namespace
 

@@ -33,6 +33,13 @@ struct Topic {
     std::string_view after;  ///< what state things are in now; may be empty
 };
 
+/// Is each value from `first` to `last` there, once and in order?
+[[nodiscard]] constexpr bool numbers_run_from(std::span<const Topic> topics, int first, int last) noexcept {
+    for (const Topic& topic : topics)
+        if (topic.number != first++) return false;
+    return first == last + 1;
+}
+
 /// In the order of the enumeration, each value once.
 [[nodiscard]] std::span<const Topic> completion_statuses() noexcept;
 [[nodiscard]] std::span<const Topic> async_events() noexcept;

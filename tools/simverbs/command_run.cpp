@@ -163,10 +163,7 @@ void execute_checked(Job& job) {
         scenarios::run::make_fabric(*built);
     }
     scenarios::run::RunResult described;
-    if (built && sink.empty()) {
-        described = scenarios::run::describe(spec, *built);
-        scenarios::expect::check_names(spec.expectations, described, sink);
-    }
+    if (built && sink.empty()) described = scenarios::run::describe(spec, *built);
     if (!sink.empty()) {
         job.problems = sink.to_string();
         return;
