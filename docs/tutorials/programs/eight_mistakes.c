@@ -9,13 +9,10 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <infiniband/verbs.h>
-#include <netdb.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
+
+#include "tcp_pair.h"
 
 #define PORT "18608"
 #define MESSAGE 64
@@ -46,11 +43,6 @@ static struct ibv_cq* cq;
 static struct ibv_mr* mr;
 static char buffer[4096];
 
-static void die(const char* what) {
-    perror(what);
-    exit(1);
-}
-
 /* Says how a call ended; a mistake that a call finds ends the program well, having shown what it was to show. */
 static void expect_call(const char* what, int rc, int expected) {
     if (rc == expected) {
@@ -60,27 +52,6 @@ static void expect_call(const char* what, int rc, int expected) {
     }
     printf("%s: %s, expected %s\n", what, rc ? strerror(rc) : "success", expected ? strerror(expected) : "success");
     exit(1);
-}
-
-static int connect_tcp(const char* server) {
-    struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM, .ai_flags = server ? 0 : AI_PASSIVE},
-                    *at;
-    int one = 1;
-    if (getaddrinfo(server, PORT, &hints, &at)) die("getaddrinfo");
-    int fd = socket(at->ai_family, at->ai_socktype, at->ai_protocol);
-    if (fd < 0) die("socket");
-    if (server) {
-        if (connect(fd, at->ai_addr, at->ai_addrlen)) die("connect");
-    } else {
-        int listener = fd;
-        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-        if (bind(listener, at->ai_addr, at->ai_addrlen) || listen(listener, 1)) die("listen");
-        fd = accept(listener, NULL, NULL);
-        if (fd < 0) die("accept");
-        close(listener);
-    }
-    freeaddrinfo(at);
-    return fd;
 }
 
 static struct peer exchange(int fd, int gid_index) {
@@ -252,7 +223,7 @@ int main(int argc, char** argv) {
 
     int gid_index = choose_gid_index();
     to_init(!server);
-    int tcp = connect_tcp(server);
+    int tcp = connect_tcp(server, PORT);
     struct peer p = exchange(tcp, gid_index);
     /* Mistake 3: the server never leaves INIT, so it answers nothing. */
     if (!(mistake == PEER_NOT_READY && !server)) {

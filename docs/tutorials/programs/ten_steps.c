@@ -7,13 +7,10 @@
  * the path is by GID on Ethernet (RoCE) and by LID on InfiniBand. */
 #include <arpa/inet.h>
 #include <infiniband/verbs.h>
-#include <netdb.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
+
+#include "tcp_pair.h"
 
 #define PORT "18600"
 #define BUFFER_BYTES 4096
@@ -25,32 +22,6 @@ struct peer {
     uint64_t addr;
     union ibv_gid gid;
 } __attribute__((packed));
-
-static void die(const char* what) {
-    perror(what);
-    exit(1);
-}
-
-static int connect_tcp(const char* server) {
-    struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM, .ai_flags = server ? 0 : AI_PASSIVE},
-                    *at;
-    int fd, one = 1;
-    if (getaddrinfo(server, PORT, &hints, &at)) die("getaddrinfo");
-    fd = socket(at->ai_family, at->ai_socktype, at->ai_protocol);
-    if (fd < 0) die("socket");
-    if (server) {
-        if (connect(fd, at->ai_addr, at->ai_addrlen)) die("connect");
-    } else {
-        int listener = fd;
-        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-        if (bind(listener, at->ai_addr, at->ai_addrlen) || listen(listener, 1)) die("listen");
-        fd = accept(listener, NULL, NULL);
-        if (fd < 0) die("accept");
-        close(listener);
-    }
-    freeaddrinfo(at);
-    return fd;
-}
 
 static void exchange(int fd, const void* mine, void* theirs, size_t bytes) {
     if (write(fd, mine, bytes) != (ssize_t)bytes) die("write to peer");
@@ -131,7 +102,7 @@ int main(int argc, char** argv) {
     mine.lid = htonl(port.lid);
     mine.addr = (uint64_t)htonl((uint32_t)((uintptr_t)buffer >> 32)) | (uint64_t)htonl((uint32_t)(uintptr_t)buffer)
                                                                            << 32;
-    int tcp = connect_tcp(server);
+    int tcp = connect_tcp(server, PORT);
     exchange(tcp, &mine, &theirs, sizeof mine);
 
     /* INIT -> RTR: where the peer is. By GID on RoCE, by LID on InfiniBand. */
