@@ -177,6 +177,7 @@ void make_nic(const Classes& c, const Nic& nic, uint32_t index) {
     put(uverbs / "dev", fmt::format("231:{}", 192 + index));
     fs::create_directory_symlink("../..", uverbs / "device");
     link_class(c.verbs, verbs_name, pci + "/infiniband_verbs/" + verbs_name);
+    put(c.root / "dev/infiniband" / verbs_name, "");  // UCX takes a device only if it may read and write this file
 
     make_netdev(c.root / pci / "net" / nic.config.netdev, hca, index);
     link_class(c.net, nic.config.netdev, pci + "/net/" + nic.config.netdev);
