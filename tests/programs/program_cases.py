@@ -294,7 +294,7 @@ SHORT = [
     Case("fi_info_finds_the_verbs_provider", (("h0", "fi_info -p verbs"),), needs=("fi_info",),
          stdout=(r"domain: mlx5_0$", r"protocol: FI_PROTO_RDMA_CM_IB_RC")),
     *[Case(f"open_mpi_on_four_hosts_{fabric}", (("h0", "mpirun --allow-run-as-root --mca pml ucx --mca plm_rsh_agent \"{simverbs} on\""
-                                                " --host h0,h1,h2,h3 -np 4 {mpi_ring}"),), lab=lab, needs=("mpirun",), seconds=9,
+                                                " --host h0,h1,h2,h3 -np 4 {mpi_ring}"),), lab=lab, needs=("mpirun", "mpicc"), seconds=9,
            stdout=tuple(rf"rank {i} of 4 on h{i}: 0 bytes wrong, the sum is 10$" for i in range(4)))
       for fabric, lab in (("roce", "four_hosts"), ("ib", "four_hosts_ib"))],
     *[Case(f"fio_{verb}_{fabric}", lab=lab, **fio(verb)) for fabric, lab in (("roce", ""), ("ib", IB)) for verb in ("write", "read", "send")],
