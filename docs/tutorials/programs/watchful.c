@@ -17,7 +17,7 @@
 #define BURST 8
 #define DEPTH 64
 #define BYTES 256
-#define QUIET_ROUNDS 200 /* without a message: the server gives up */
+#define QUIET_MS 200 /* without a completion: it gives up */
 
 static int broken;
 static char seen[512]; /* "; port error; port active" */
@@ -55,6 +55,12 @@ static int take_all(struct pair* p, int is_server) {
     return taken;
 }
 
+static int64_t now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
 static void rest(void) {
     const struct timespec ms = {0, 1000000};
     nanosleep(&ms, NULL);
@@ -64,7 +70,7 @@ int main(int argc, char** argv) {
     static struct pair p;
     const int wanted = argc > 1 ? atoi(argv[1]) : 0;
     const int is_server = argc == 2;
-    int posted = 0, done = 0, quiet = 0;
+    int posted = 0, done = 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (wanted < 1) {
         fprintf(stderr, "usage: %s MESSAGES [SERVER]\n", argv[0]);
@@ -77,13 +83,14 @@ int main(int argc, char** argv) {
     int fd = connect_tcp(is_server ? NULL : argv[2], PORT);
     /* 4.096 us x 2^10, three retries. */
     connect_pair(&p, fd, 1, 10, 3);
-    while (done < wanted && !broken && quiet < QUIET_ROUNDS) {
+    int64_t heard = now_ms();
+    while (done < wanted && !broken && now_ms() - heard < QUIET_MS) {
         for (int i = 0; !is_server && i < BURST && posted < wanted && posted - done < DEPTH; ++i, ++posted)
             if (post_send(&p, BYTES, IBV_SEND_SIGNALED)) die("ibv_post_send");
         rest();
         say_events(&p);
         const int taken = take_all(&p, is_server);
-        quiet = taken ? 0 : quiet + 1;
+        if (taken) heard = now_ms();
         done += taken;
     }
     rest();
