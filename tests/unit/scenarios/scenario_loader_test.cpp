@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
+#include "scenarios/lang/scenario_schemas.hpp"
 #include "tests/unit/scenarios/scenario_test_support.hpp"
 
 namespace simverbs::scenarios {
