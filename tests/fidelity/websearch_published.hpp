@@ -11,6 +11,17 @@ namespace simverbs::fidelity {
 inline constexpr std::size_t kTwentieths = 20;
 using Twentieths = std::array<double, kTwentieths>;
 
+/// What a packet of 1000 bytes of payload and its ACK take of links in the published runs: headers of 48 bytes, with
+/// INT 42 more, with TIMELY's time stamp 8 more; an ACK of 60 bytes, with INT 88. Source: the simulator's headers.
+struct PublishedBytes {
+    std::string_view algorithm;
+    int data = 0;
+    int ack = 0;
+};
+inline constexpr int kBasicBytes = 1048;
+inline constexpr std::array<PublishedBytes, 4> kPublishedBytes{
+    {{"dcqcn+window", kBasicBytes, 60}, {"hpcc", 1090, 88}, {"dctcp", kBasicBytes, 60}, {"timely+window", 1056, 60}}};
+
 /// One curve of a plot.
 struct PublishedCurve {
     int load = 0;        ///< percent
