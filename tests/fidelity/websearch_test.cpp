@@ -160,7 +160,7 @@ TEST(WebSearchFull, At30PercentSlowdownsAreThosePublished) {
     expect_short_flow_order(t);
     expect_as_published(t, 30, 50, {.bin = 0.12, .fifth = 0.06});
     expect_as_published(t, 30, 95, {.bin = 0.20, .fifth = 0.10});
-    expect_as_published(t, 30, 99, {.bin = 0.60, .fifth = 0.20});
+    expect_as_published(t, 30, 99, {.bin = 0.60, .fifth = 0.15});
 }
 
 TEST(WebSearchFull, At50PercentSlowdownsAreThosePublishedAndLongFlowsPayForShortQueues) {
