@@ -154,6 +154,12 @@ void read_run(ScenarioReading& reading, const Section& scenario) {
     if (section->has("window")) out.window = section->time("window");
     out.warm_up = section->time("warm_up");
     out.measure_from = std::max(out.warm_up, measure->time("from"));
+    if (out.until && out.measure_from >= *out.until) {
+        const bool is_warm_up = out.measure_from == out.warm_up;
+        reading.sink.add(is_warm_up ? section->position("warm_up") : measure->position("from"),
+                         is_warm_up ? section->path("warm_up") : measure->path("from"), "nothing is measured",
+                         "a time before 'run.until'");
+    }
     if (!measure->has("until")) return;
     out.measure_until = measure->time("until");
     if (*out.measure_until <= out.measure_from) {

@@ -139,6 +139,7 @@ class FabricConfigurer {
         if (q.pfc.is_enabled) {
             c.buffer.lossless = mask_of(q.pfc.priorities);
             c.buffer.headroom = q.pfc.headroom.value_or(0);
+            c.buffer.is_headroom_given = q.pfc.headroom.has_value();
             c.buffer.reserve = q.pfc.reserve;
             c.buffer.xon_offset = q.pfc.xon_offset;
             c.pfc.quanta = static_cast<uint32_t>(q.pfc.quanta);

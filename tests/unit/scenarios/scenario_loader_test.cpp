@@ -343,6 +343,15 @@ TEST(Scenario, ASummaryCountsWhatThereIs) {
     EXPECT_EQ(summary_of(*loaded.runs), "x: 2 runs of 320 hosts, 1 workload, 2 expectations");
 }
 
+TEST(Scenario, AMapOfAHundredThousandKeysIsReadInOneGo) {
+    // Looking each key up among the others would take minutes.
+    std::string text = "hosts: 2\n";
+    for (int i = 0; i < 100'000; ++i) text += "k" + std::to_string(i) + ": 1\n";
+    DiagnosticSink sink;
+    EXPECT_FALSE(parse_scenario(text, "s.yaml", testing::scenario_options(), sink).has_value());
+    EXPECT_EQ(sink.count(), 100'000U);
+}
+
 TEST(Scenario, ANumberWithoutItsUnitIsAnError) {
     for (const char* text : {"workloads: [{kind: permutation, bytes: 100}]", "switch: {ecn: {kmin: 5}}",
                              "run: {until: 3}", "transport: {payload: 1000}", "topology: {kind: hpcc_320, delay: 1}",
