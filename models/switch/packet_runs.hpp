@@ -70,6 +70,11 @@ class PacketRuns {
     void prefetch(Run run) const noexcept {
         if (run != sim::ChunkFifo::kNone) __builtin_prefetch(&entries_[run >> 1], 1);
     }
+    /// Asks for what the next run that begins will need.
+    void prefetch() const noexcept {
+        for (size_t i = 0; i < recent_.size(); i += 64 / sizeof(Ways)) __builtin_prefetch(&recent_[i], 1);
+        __builtin_prefetch(&entries_[free_], 1);
+    }
     [[nodiscard]] size_t memory() const noexcept {
         return entries_.capacity() * sizeof(Entry) + recent_.capacity() * sizeof(Ways);
     }
@@ -99,6 +104,7 @@ class PacketRuns {
         if (place == ways.end()) --place;
         if (free_ == kNoEntry) {
             SIM_CHECK(entries_.size() < sim::ChunkFifo::kNone >> 1, entries_.size());
+            if (entries_.size() == entries_.capacity()) entries_.reserve(entries_.size() + entries_.size() / 2 + 3);
             free_ = static_cast<uint32_t>(entries_.size());
             entries_.emplace_back().queue = kNoEntry;
         }

@@ -28,7 +28,7 @@ Switch::Switch(const SwitchConfig& config, wire::PacketPool* pool)
       buffer_(config.buffer, config.ports, config.priorities),
       config_(config),
       pool_(pool),
-      runs_(8 * config.ports) {
+      runs_(4 * config.ports) {
     SIM_CHECK(2 * config.ports <= sim::kMaxLocalSources && config.ports < (1U << kIngressBits), config.ports);
     SIM_CHECK(buffer_.shared_total() >= 0, config.path, buffer_.shared_total());
     SIM_CHECK(config.buffer.lossless >> pfc::kPriorities == 0, config.path, config.buffer.lossless);
@@ -118,6 +118,7 @@ void Switch::prefetch() const {
         for (uint32_t d = 0; d < priorities_in_use_; ++d) __builtin_prefetch(&queues_[i * priorities_in_use_ + d], 1);
     });
     buffer_.prefetch();
+    runs_.prefetch();
     for (const auto* line = reinterpret_cast<const char*>(this); line < reinterpret_cast<const char*>(&config_);
          line += 64)
         __builtin_prefetch(line, 1);
