@@ -29,26 +29,22 @@ class PacketRuns {
 
     [[nodiscard]] static bool is_marked(Run run) noexcept { return (run & 1) != 0; }
 
-    /// The number of the run that now ends with `packet`, whose `arrival` means what the caller likes.
-    [[gnu::always_inline]] Run add(const wire::Packet& packet, sim::SimTime arrival, uint32_t queue) {
+    static constexpr Run kNone = sim::ChunkFifo::kNone;
+
+    /// The number of the run that now ends with `packet`, whose `arrival` means what the caller likes. `last`: what
+    /// this returned for the packet before it in the queue; kNone if none waits there.
+    [[gnu::always_inline]] Run add(const wire::Packet& packet, sim::SimTime arrival, uint32_t queue, Run last) {
         Words words = std::bit_cast<Words>(packet);
         words[0] = static_cast<uint64_t>(arrival.in_ps());
         const auto mark = static_cast<uint32_t>(words[2] >> kMarkBit) & 1;
         words[2] &= ~(uint64_t{1} << kMarkBit);
+        // Most queues are short, and need no more memory than this.
+        if (last == kNone) return begin(words, queue) << 1 | mark;
+        if (continues(entries_[last >> 1], words, queue)) return (last & ~1U) | mark;
         Ways& ways = recent_[(packet.dest * 0x9E3779B1U + packet.flow_hash * 0x85EBCA6BU) >> 16 & (recent_.size() - 1)];
-        for (const uint32_t index : ways) {
-            Entry& e = entries_[index];
-            if (e.count == 0 || e.queue != queue) continue;
-            const Words first = std::bit_cast<Words>(e.packet);
-            if (first[0] != words[0] || first[1] != words[1] || first[3] != words[3]) continue;
-            if (e.count == 1)
-                e.difference = words[2] - first[2];
-            else if (first[2] + e.count * e.difference != words[2])
-                continue;
-            ++e.count;
-            return index << 1 | mark;
-        }
-        return begin(words, queue, ways) << 1 | mark;
+        for (const uint32_t index : ways)
+            if (continues(entries_[index], words, queue)) return index << 1 | mark;
+        return begin_among(words, queue, ways) << 1 | mark;
     }
     /// The first packet of a run, as if it were not marked.
     [[nodiscard]] const wire::Packet& front(Run run) const noexcept { return entries_[run >> 1].packet; }
@@ -68,13 +64,10 @@ class PacketRuns {
         std::memcpy(third, &word, sizeof word);
     }
     void prefetch(Run run) const noexcept {
-        if (run != sim::ChunkFifo::kNone) __builtin_prefetch(&entries_[run >> 1], 1);
+        if (run != kNone) __builtin_prefetch(&entries_[run >> 1], 1);
     }
     /// Asks for what the next run that begins will need.
-    void prefetch() const noexcept {
-        for (size_t i = 0; i < recent_.size(); i += 64 / sizeof(Ways)) __builtin_prefetch(&recent_[i], 1);
-        __builtin_prefetch(&entries_[free_], 1);
-    }
+    void prefetch() const noexcept { __builtin_prefetch(&entries_[free_], 1); }
     [[nodiscard]] size_t memory() const noexcept {
         return entries_.capacity() * sizeof(Entry) + recent_.capacity() * sizeof(Ways);
     }
@@ -98,25 +91,43 @@ class PacketRuns {
         return std::bit_cast<Words>(marked)[2] == (std::bit_cast<Words>(unmarked)[2] | uint64_t{1} << kMarkBit);
     }());
 
-    [[gnu::noinline]] uint32_t begin(const Words& words, uint32_t queue, Ways& ways) {
-        // In place of a run that has ended, or else of the oldest.
-        uint32_t* place = std::ranges::find_if(ways, [&](uint32_t index) { return entries_[index].count == 0; });
-        if (place == ways.end()) --place;
-        if (free_ == kNoEntry) {
-            SIM_CHECK(entries_.size() < sim::ChunkFifo::kNone >> 1, entries_.size());
-            if (entries_.size() == entries_.capacity()) entries_.reserve(entries_.size() + entries_.size() / 2 + 3);
-            free_ = static_cast<uint32_t>(entries_.size());
-            entries_.emplace_back().queue = kNoEntry;
-        }
+    /// Does a packet continue this run? Then it is counted.
+    [[gnu::always_inline]] static bool continues(Entry& e, const Words& words, uint32_t queue) noexcept {
+        if (e.count == 0 || e.queue != queue) return false;
+        const Words first = std::bit_cast<Words>(e.packet);
+        if (first[0] != words[0] || first[1] != words[1] || first[3] != words[3]) return false;
+        if (e.count == 1)
+            e.difference = words[2] - first[2];
+        else if (first[2] + e.count * e.difference != words[2])
+            return false;
+        ++e.count;
+        return true;
+    }
+    [[gnu::always_inline]] uint32_t begin(const Words& words, uint32_t queue) {
+        if (free_ == kNoEntry) [[unlikely]]
+            add_entry();
         const uint32_t index = free_;
         Entry& e = entries_[index];
         free_ = e.queue;
         e.packet = std::bit_cast<wire::Packet>(words);
         e.count = 1;
         e.queue = queue;
+        return index;
+    }
+    [[gnu::noinline]] uint32_t begin_among(const Words& words, uint32_t queue, Ways& ways) {
+        // In place of a run that has ended, or else of the oldest.
+        uint32_t* place = std::ranges::find_if(ways, [&](uint32_t index) { return entries_[index].count == 0; });
+        if (place == ways.end()) --place;
+        const uint32_t index = begin(words, queue);
         std::copy_backward(ways.data(), place, place + 1);
         ways[0] = index;
         return index;
+    }
+    [[gnu::cold, gnu::noinline]] void add_entry() {
+        SIM_CHECK(entries_.size() < kNone >> 1, entries_.size());
+        if (entries_.size() == entries_.capacity()) entries_.reserve(entries_.size() + entries_.size() / 2 + 3);
+        free_ = static_cast<uint32_t>(entries_.size());
+        entries_.emplace_back().queue = kNoEntry;
     }
 
     static constexpr uint32_t kNoEntry = 0;

@@ -28,7 +28,7 @@ Switch::Switch(const SwitchConfig& config, wire::PacketPool* pool)
       buffer_(config.buffer, config.ports, config.priorities),
       config_(config),
       pool_(pool),
-      runs_(4 * config.ports) {
+      runs_(8 * config.ports) {
     SIM_CHECK(2 * config.ports <= sim::kMaxLocalSources && config.ports < (1U << kIngressBits), config.ports);
     SIM_CHECK(buffer_.shared_total() >= 0, config.path, buffer_.shared_total());
     SIM_CHECK(config.buffer.lossless >> pfc::kPriorities == 0, config.path, config.buffer.lossless);
@@ -144,8 +144,8 @@ void Switch::fill_queue(LocalQueue& queue) {
                 p.egress.channel->prefetch_tail();
                 for (uint32_t d = 0; d < priorities_in_use_; ++d) {
                     const Queue& q = queues_[i * priorities_in_use_ + d];
-                    q.packets.prefetch();
                     runs_.prefetch(q.packets.front());
+                    if (!q.packets.empty() && !q.packets.has_one()) q.packets.prefetch();
                 }
             }
         } else if (t == SimTime::max() && p.ingress.faults == nullptr && i < kLastLane) {
@@ -231,9 +231,9 @@ HOT_INLINE void Switch::enqueue(PortIndex port, const Packet& packet, ByteCount 
     const uint32_t priority = class_of(packet);
     Queue& queue = queue_of(port, priority);
     const SimTime since = measures_delays_ ? now : SimTime::zero();
-    const PacketRuns::Run run =
-        runs_.add(packet, SimTime::ps((since.in_ps() << kIngressBits) | in), port * kPriorities + priority);
-    queue.packets.push(run, activity().chunks());
+    queue.last = runs_.add(packet, SimTime::ps((since.in_ps() << kIngressBits) | in), port * kPriorities + priority,
+                           queue.packets.empty() ? PacketRuns::kNone : queue.last);
+    queue.packets.push(queue.last, activity().chunks());
     queue.bytes += frame;
     queue.max_bytes = std::max(queue.max_bytes, queue.bytes);
     buffered_ += frame;

@@ -95,7 +95,8 @@ class alignas(64) Switch final : public sim::Node {
 
   private:
     struct alignas(64) Queue {
-        sim::ChunkFifo packets;  ///< their runs
+        sim::ChunkFifo packets;                    ///< their runs
+        PacketRuns::Run last = PacketRuns::kNone;  ///< of the last of them
         sim::ByteCount bytes = 0;
         sim::ByteCount max_bytes = 0;
         /// At most so many bytes: no packet is marked. The port's kmin, or max() where the priority is not marked.

@@ -30,36 +30,41 @@ bool same(const wire::Packet& a, const wire::Packet& b) {
 
 TEST(PacketRuns, TheMemoryOfManyPacketsOfAFewFlowsIsThatOfTheFlows) {
     PacketRuns runs(8);
+    PacketRuns::Run last = PacketRuns::kNone;
     for (uint32_t psn = 0; psn < 1000; ++psn)
         for (uint32_t flow = 0; flow < 4; ++flow) {
             wire::Packet p = data(flow, 0xFFFF80 + psn);
             if (psn % 5 == flow) p.flags |= wire::kFecn;
-            (void)runs.add(p, sim::SimTime::ps(3), 0);
+            last = runs.add(p, sim::SimTime::ps(3), 0, last);
         }
     EXPECT_LT(runs.memory(), 1000U);
 }
 
 TEST(PacketRuns, AFlowHasARunInEachQueueAndForEachIngress) {
     PacketRuns runs(8);
-    const auto first = runs.add(data(1, 10), sim::SimTime::ps(1), 0);
-    EXPECT_NE(runs.add(data(1, 11), sim::SimTime::ps(1), 1), first);
-    EXPECT_NE(runs.add(data(1, 12), sim::SimTime::ps(2), 0), first);
-    EXPECT_EQ(runs.add(data(1, 13), sim::SimTime::ps(1), 0), first);
-    wire::Packet marked = data(1, 16);
-    marked.flags |= wire::kFecn;
-    const auto run = runs.add(marked, sim::SimTime::ps(1), 0);
-    EXPECT_TRUE(PacketRuns::is_marked(run));
-    EXPECT_EQ(run & ~1U, first);
+    const auto add = [&](uint32_t psn, bool marked, int64_t ingress, uint32_t queue, PacketRuns::Run last) {
+        wire::Packet p = data(1, psn);
+        if (marked) p.flags |= wire::kFecn;
+        return runs.add(p, sim::SimTime::ps(ingress), queue, last);
+    };
+    const auto first = add(10, false, 1, 0, PacketRuns::kNone);
+    EXPECT_NE(add(11, false, 1, 1, PacketRuns::kNone), first);
+    const auto other = add(12, false, 2, 0, first);
+    EXPECT_NE(other, first);
+    EXPECT_EQ(add(11, false, 1, 0, first), first);
+    const auto marked = add(12, true, 1, 0, first);
+    EXPECT_TRUE(PacketRuns::is_marked(marked));
+    EXPECT_EQ(marked & ~1U, first);
 }
 
 TEST(PacketRuns, WhatHasEndedIsNotContinued) {
     PacketRuns runs(8);
-    runs.next(runs.add(data(1, 10), sim::SimTime::ps(1), 0));
-    const auto run = runs.add(data(1, 20), sim::SimTime::ps(1), 0);
+    runs.next(runs.add(data(1, 10), sim::SimTime::ps(1), 0, PacketRuns::kNone));
+    const auto run = runs.add(data(1, 20), sim::SimTime::ps(1), 0, PacketRuns::kNone);
     EXPECT_TRUE(runs.front(run).psn == 20);
     runs.next(run);
     const size_t memory = runs.memory();
-    for (uint32_t i = 0; i < 1000; ++i) runs.next(runs.add(data(i, i), sim::SimTime::ps(1), 0));
+    for (uint32_t i = 0; i < 1000; ++i) runs.next(runs.add(data(i, i), sim::SimTime::ps(1), 0, PacketRuns::kNone));
     EXPECT_EQ(runs.memory(), memory) << "entries were not used again";
 }
 
@@ -70,6 +75,7 @@ TEST(PacketRuns, EveryPacketComesOutOfItsQueueAsItWentIn) {
     sim::ChunkPool pool;
     PacketRuns runs(8);
     sim::ChunkFifo numbers[kQueues];
+    PacketRuns::Run last[kQueues]{};
     std::deque<wire::Packet> copies[kQueues];
     uint32_t psn[kFlows];
     for (uint32_t& n : psn) n = 0xFFFF80;
@@ -87,7 +93,8 @@ TEST(PacketRuns, EveryPacketComesOutOfItsQueueAsItWentIn) {
             if (draw(50) == 0) p.payload_bytes = 100;
             p.aeth_msn = (p.psn / 2) & 0xFFFFFF;
             const auto ingress = sim::SimTime::ps(flow % 5 + (draw(100) == 0 ? 1 : 0));
-            numbers[queue].push(runs.add(p, ingress, queue), pool);
+            last[queue] = runs.add(p, ingress, queue, numbers[queue].empty() ? PacketRuns::kNone : last[queue]);
+            numbers[queue].push(last[queue], pool);
             p.arrival = ingress;
             copies[queue].push_back(p);
         } else if (!copies[queue].empty()) {
