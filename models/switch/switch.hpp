@@ -50,6 +50,8 @@ class alignas(64) Switch final : public sim::Node {
     void attach_port(PortIndex port, const link::PortWiring& wiring);
     /// Taps a wired port (nullptr: no more).
     void set_observer(PortIndex port, link::PacketObserver* observer);
+    /// Who hears of packets that are dropped (not owned).
+    void observe_discards(link::FateObserver& observer) noexcept { discards_ = &observer; }
     /// Marking thresholds and share of the buffer of one port, where they depend on its speed.
     void set_red(PortIndex port, const ecn::RedParams& red);
     void set_alpha(PortIndex port, double alpha) { buffer_.set_alpha(port, alpha); }
@@ -194,7 +196,7 @@ class alignas(64) Switch final : public sim::Node {
     [[nodiscard]] uint32_t choose_priority(PortIndex index);
     [[nodiscard]] uint32_t choose_by_vl_arbitration(PortIndex index, uint32_t sendable);
     [[nodiscard]] uint32_t choose_by_round_robin(PortIndex index, uint32_t sendable);
-    void drop(wire::Packet& packet, uint64_t& counter);
+    void drop(wire::Packet& packet, uint64_t& counter, const char* why, sim::SimTime now);
     [[nodiscard]] sim::SimTime ingress_event(PortIndex port) const noexcept;
     /// Is the tail of a packet still coming in by `port`?
     [[nodiscard]] bool is_storing(PortIndex port) const noexcept {
@@ -296,6 +298,7 @@ class alignas(64) Switch final : public sim::Node {
         uint32_t salt = 0;
     };
     std::vector<FlowletEntry> flowlets_;
+    link::FateObserver* discards_ = nullptr;
 };
 
 }  // namespace simverbs::fabric
