@@ -75,7 +75,8 @@ class FateObserver {
     virtual void on_fault(sim::SimTime at, const wire::Packet& packet, const LinkFault& fault) = 0;
     /// A fault has made `copy` of `packet`: another packet, with a record of its own.
     virtual void on_copied(const wire::Packet& packet, const wire::Packet& copy) = 0;
-    virtual void on_discarded(sim::SimTime at, const wire::Packet& packet, const std::string& node, const char* why) = 0;
+    virtual void on_discarded(sim::SimTime at, const wire::Packet& packet, const std::string& node,
+                              const char* why) = 0;
 };
 
 /// A reordered packet waits no longer than this for later ones: with no traffic behind it, it still arrives.

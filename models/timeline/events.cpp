@@ -57,9 +57,9 @@ std::vector<Event> find_events(const Timeline& t, const std::vector<WorkRecord::
     }
     for (const WorkRequest& w : t.work) {
         if (!w.completed || !w.has_cqe || w.status == hca::WcStatus::Success || w.qp == kNone) continue;
-        out.push_back({*w.completed, EventKind::ErrorCompletion, t.queue_pairs[w.qp].port, w.qp, kNone,
-                       fmt::format("{} wr_id {:#x}: {}", w.is_send ? "send" : "receive", w.wr_id,
-                                   hca::name_of(w.status))});
+        out.push_back(
+            {*w.completed, EventKind::ErrorCompletion, t.queue_pairs[w.qp].port, w.qp, kNone,
+             fmt::format("{} wr_id {:#x}: {}", w.is_send ? "send" : "receive", w.wr_id, hca::name_of(w.status))});
     }
     std::ranges::stable_sort(out, {}, &Event::at);
     return out;

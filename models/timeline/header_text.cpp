@@ -71,9 +71,10 @@ MadText cm_text(uint16_t attribute, std::span<const uint8_t> body) {
             return req_text(cm::decode<cm::Req>(body));
         case cm::Attribute::Mra: {
             const auto m = cm::decode<cm::Mra>(body);
-            return {"CM MRA",
-                    {ids_text(m.local_comm_id, m.remote_comm_id),
-                     fmt::format("      MsgRcptAck of {}, service timeout {}", name_of(m.answered), m.service_timeout)}};
+            return {
+                "CM MRA",
+                {ids_text(m.local_comm_id, m.remote_comm_id),
+                 fmt::format("      MsgRcptAck of {}, service timeout {}", name_of(m.answered), m.service_timeout)}};
         }
         case cm::Attribute::Rej: {
             const auto m = cm::decode<cm::Rej>(body);

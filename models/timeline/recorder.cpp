@@ -114,8 +114,8 @@ void Recorder::attach(fabric::Adapters& adapters, size_t nic, const std::string&
         const PortFacts facts{static_cast<uint32_t>(ports_.size()), adapter};
         ports_.push_back({host, device, number});
         port_of_leaf_[hca.config().ports[i].leaf] = facts;
-        port_taps_.push_back(std::make_unique<PortTap>(*this, facts, adapters.ingress(nic, number),
-                                                       hca.profile().timing.rx_pipeline));
+        port_taps_.push_back(
+            std::make_unique<PortTap>(*this, facts, adapters.ingress(nic, number), hca.profile().timing.rx_pipeline));
         adapters.observe(nic, number, *port_taps_.back());
     }
     if (ports_.size() == first) ports_.push_back({host, device, 1});  // its QPs stand somewhere

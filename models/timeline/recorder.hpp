@@ -1,4 +1,5 @@
-// Records what goes over the wires between programs' queue pairs. It taps the places that captures and --explain look at.
+// Records what goes over the wires between programs' queue pairs. It taps the places that captures and --explain look
+// at.
 #pragma once
 
 #include <cstdint>

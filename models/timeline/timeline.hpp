@@ -40,9 +40,9 @@ struct Treatment {
 };
 
 struct Packet {
-    sim::SimTime sent;      ///< its first bit leaves `from`
-    sim::SimTime received;  ///< its last bit is in at `to`; of Lost and Discarded: when that happened
-    uint32_t from = kNone, to = kNone;    ///< ports
+    sim::SimTime sent;                      ///< its first bit leaves `from`
+    sim::SimTime received;                  ///< its last bit is in at `to`; of Lost and Discarded: when that happened
+    uint32_t from = kNone, to = kNone;      ///< ports
     uint32_t source = kNone, dest = kNone;  ///< queue pairs
     uint32_t dest_qpn = 0, psn = 0;
     uint32_t payload_bytes = 0, wire_bytes = 0;
@@ -58,7 +58,7 @@ struct Packet {
 };
 
 struct QueuePair {
-    uint32_t adapter = 0;  ///< a number of its own for each adapter
+    uint32_t adapter = 0;   ///< a number of its own for each adapter
     uint32_t port = kNone;  ///< where it stands
     uint32_t qpn = 0;
     uint32_t peer = kNone;  ///< the queue pair that it sends to; kNone: none, or several
@@ -117,14 +117,14 @@ struct Event {
 struct Timeline {
     std::vector<Port> ports;
     std::vector<QueuePair> queue_pairs;
-    std::vector<Packet> packets;           ///< by time of sending
-    std::vector<StateChange> states;       ///< by time
-    std::vector<WorkRequest> work;         ///< by time of posting
-    std::vector<Event> events;             ///< by time
-    sim::SimTime end;                      ///< of the run
-    std::optional<sim::SimTime> cut;       ///< nothing is kept from here on
-    uint64_t packets_sent = 0;             ///< in the whole run
-    uint64_t faults_left_out = 0;          ///< that acted on packets that are not kept, discards among them
+    std::vector<Packet> packets;      ///< by time of sending
+    std::vector<StateChange> states;  ///< by time
+    std::vector<WorkRequest> work;    ///< by time of posting
+    std::vector<Event> events;        ///< by time
+    sim::SimTime end;                 ///< of the run
+    std::optional<sim::SimTime> cut;  ///< nothing is kept from here on
+    uint64_t packets_sent = 0;        ///< in the whole run
+    uint64_t faults_left_out = 0;     ///< that acted on packets that are not kept, discards among them
     uint64_t retransmissions_left_out = 0;
     uint64_t work_left_out = 0;
     size_t most_packets = 0;  ///< that were to be kept

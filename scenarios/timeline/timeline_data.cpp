@@ -113,9 +113,9 @@ json index_or_null(uint32_t index) {
 }
 
 json packet_data(const Packet& p) {
-    json out = {{"t", p.sent.in_ps()}, {"from", p.from},          {"op", p.opcode},     {"name", p.name},
-                {"psn", p.psn},        {"bytes", p.payload_bytes}, {"wire", p.wire_bytes}, {"kind", kind_of(p)},
-                {"fate", name_of(p.fate)}};
+    json out = {{"t", p.sent.in_ps()},  {"from", p.from},     {"op", p.opcode},
+                {"name", p.name},       {"psn", p.psn},       {"bytes", p.payload_bytes},
+                {"wire", p.wire_bytes}, {"kind", kind_of(p)}, {"fate", name_of(p.fate)}};
     if (p.fate != Fate::UnderWay) out["r"] = p.received.in_ps();
     if (p.to != kNone) out["to"] = p.to;
     if (p.source != kNone) out["s"] = p.source;

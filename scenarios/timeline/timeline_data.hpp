@@ -14,7 +14,8 @@ using simverbs::timeline::Timeline;
 /// would be false, empty or absent are left out of packets.
 ///   ports    name
 ///   qps      port, name, type, peer, created, destroyed, management
-///   packets  t (first bit sent), r (last bit in; of lost ones: when they were), from, to, s, d (queue pairs), q (DestQP), op,
+///   packets  t (first bit sent), r (last bit in; of lost ones: when they were), from, to, s, d (queue pairs), q
+///   (DestQP), op,
 ///            name, psn, bytes, wire, flags, kind, again (a retransmission), copy, late, ce, fate, headers, what
 ///   states   [t, queue pair, state, by the program]
 ///   work     t, end, qp, send, op, id, bytes, status (of completed ones), cqe, srq

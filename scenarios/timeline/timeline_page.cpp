@@ -55,8 +55,9 @@ std::string cards(const Timeline& t) {
 }
 
 std::string header_of(const Timeline& t, const TimelineFacts& facts) {
-    std::string out = fmt::format("<header>\n<p class=\"kind\">simverbs: timeline</p>\n<h1>{}</h1>\n<dl class=\"facts\">",
-                                  escape_html(facts.title));
+    std::string out =
+        fmt::format("<header>\n<p class=\"kind\">simverbs: timeline</p>\n<h1>{}</h1>\n<dl class=\"facts\">",
+                    escape_html(facts.title));
     for (const auto& [name, value] : facts.facts)
         out += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", escape_html(name), escape_html(value));
     out += fmt::format("<div><dt>simulated time</dt><dd>{}</dd></div></dl>\n", report::time_text(t.end));
@@ -70,7 +71,8 @@ std::string programs_of(const TimelineFacts& facts) {
     if (facts.programs.empty()) return {};
     std::vector<std::vector<Cell>> rows;
     for (const auto& [label, command] : facts.programs) rows.push_back({{label, ""}, {command, "long"}});
-    return report::section("programs", "Programs", report::html_table("Programs", {{"Host", ""}, {"Command", ""}}, rows));
+    return report::section("programs", "Programs",
+                           report::html_table("Programs", {{"Host", ""}, {"Command", ""}}, rows));
 }
 
 }  // namespace
@@ -79,8 +81,8 @@ std::string left_out_text(const Timeline& t, const std::string& how_to_keep_more
     std::string out;
     if (t.cut) {
         const uint64_t kept = packets_kept(t);
-        out = fmt::format("It has the first {} of {} packets, up to {}. ", count_text(kept),
-                          count_text(t.packets_sent), report::time_text(*t.cut));
+        out = fmt::format("It has the first {} of {} packets, up to {:.3f} us. ", count_text(kept),
+                          count_text(t.packets_sent), static_cast<double>(t.cut->in_ps()) * 1e-6);
         if (t.faults_left_out + t.retransmissions_left_out > 0)
             out += fmt::format("What is left out has {} that faults or switches acted on, and {}. ",
                                plural(t.faults_left_out, "packet", "packets"),
@@ -88,8 +90,8 @@ std::string left_out_text(const Timeline& t, const std::string& how_to_keep_more
         out += fmt::format("{} {} shows all. ", how_to_keep_more, t.packets_sent);
     }
     if (t.work_left_out > 0)
-        out += fmt::format("{} later {} left out. ", plural(t.work_left_out, "work request", "work requests"),
-                           t.work_left_out == 1 ? "is" : "are");
+        out +=
+            fmt::format("{} left out. ", plural(t.work_left_out, "later work request is", "later work requests are"));
     if (!out.empty()) out.pop_back();
     return out;
 }

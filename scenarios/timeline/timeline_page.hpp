@@ -11,10 +11,10 @@ namespace simverbs::scenarios::timeline {
 
 /// What the page says beside the timeline itself.
 struct TimelineFacts {
-    std::string title;                                            ///< the lab's or the scenario's name
-    std::vector<std::pair<std::string, std::string>> facts;       ///< "seed" → "1"
-    std::vector<std::pair<std::string, std::string>> programs;    ///< "h0" → its command
-    std::string how_to_keep_more;                                 ///< "--timeline-packets": followed by a number
+    std::string title;                                          ///< the lab's or the scenario's name
+    std::vector<std::pair<std::string, std::string>> facts;     ///< "seed" → "1"
+    std::vector<std::pair<std::string, std::string>> programs;  ///< "h0" → its command
+    std::string how_to_keep_more;                               ///< "--timeline-packets": followed by a number
 };
 
 [[nodiscard]] std::string render_timeline(const simverbs::timeline::Timeline& timeline, const TimelineFacts& facts);

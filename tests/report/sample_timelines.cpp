@@ -147,7 +147,8 @@ Timeline rich_timeline() {
     lost.received = s.now + SimTime::ns(900);
     lost.what_happened = "dropped on sw0/2 - h1.mlx5_0/1 (fault 'links[1].faults.drop_every')";
     s.now += SimTime::us(67'100);
-    troubles.push_back({s.now, a, true, false, fmt::format("local ACK timeout: goes back to PSN {}, 6 of its retries left", psn)});
+    troubles.push_back(
+        {s.now, a, true, false, fmt::format("local ACK timeout: goes back to PSN {}, 6 of its retries left", psn)});
     s.now += SimTime::ns(400);
     s.packet(a, b, kSendOnly, psn, 4096).is_retransmission = true;
     s.now += SimTime::ns(1900);
@@ -201,7 +202,8 @@ Timeline rich_timeline() {
     troubles.push_back({s.now, b, false, true, "QP 0x000a11: no MR has this rkey; the QP goes to the error state."});
     s.now += SimTime::ns(1500);
     s.state(a, QpState::Err, false);
-    troubles.push_back({s.now, a, false, true, "QP 0x0018f3: the peer answered with a NAK; the QP goes to the error state."});
+    troubles.push_back(
+        {s.now, a, false, true, "QP 0x0018f3: the peer answered with a NAK; the QP goes to the error state."});
     for (uint64_t id = 0; id < 3; ++id) {
         WorkRequest& flushed = s.work(b, false, id, SimTime::us(2));
         flushed.status = hca::WcStatus::WrFlushErr;

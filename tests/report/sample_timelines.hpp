@@ -6,14 +6,15 @@
 
 namespace simverbs::scenarios::timeline {
 
-/// A connection by CM MADs and forty messages to and fro: one lost and sent again after a timeout, one NAK, one RNR NAK, a
-/// corrupt and a delayed packet, at the end an error.
+/// A connection by CM MADs and forty messages to and fro: one lost and sent again after a timeout, one NAK, one RNR
+/// NAK, a corrupt and a delayed packet, at the end an error.
 [[nodiscard]] simverbs::timeline::Timeline rich_timeline();
 /// One host, nothing else.
 [[nodiscard]] simverbs::timeline::Timeline empty_timeline();
 /// Four hosts, eighty queue pairs, `packets` packets back to back, of which more were sent.
 [[nodiscard]] simverbs::timeline::Timeline large_timeline(uint32_t packets);
-/// Names and texts with markup, quotes, bytes that are not UTF-8; queue pairs without packets, packets without queue pairs.
+/// Names and texts with markup, quotes, bytes that are not UTF-8; queue pairs without packets, packets without queue
+/// pairs.
 [[nodiscard]] simverbs::timeline::Timeline hostile_timeline();
 
 [[nodiscard]] TimelineFacts sample_facts();

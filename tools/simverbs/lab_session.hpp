@@ -28,9 +28,9 @@ struct LabRequest {
     std::string lab;  ///< name or file; empty: the default lab
     std::optional<uint64_t> seed;
     std::optional<scenarios::ClockKind> clock;
-    std::vector<std::string> parameters;  ///< "wqe_process=200 ns", for every NIC
-    std::string pcap_folder;              ///< empty: no capture
-    std::string timeline;                 ///< the page; empty: none, and nothing is recorded
+    std::vector<std::string> parameters;       ///< "wqe_process=200 ns", for every NIC
+    std::string pcap_folder;                   ///< empty: no capture
+    std::string timeline;                      ///< the page; empty: none, and nothing is recorded
     std::optional<uint64_t> timeline_packets;  ///< that are kept for it; nullopt: kTimelinePackets
     bool explain = false;
 };

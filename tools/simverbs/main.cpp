@@ -1,6 +1,6 @@
 // simverbs: unmodified RDMA programs between simulated hosts.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <exception>
 #include <iostream>

@@ -27,13 +27,15 @@ void check_timeline(const LabRequest& request) {
     };
     if (!scenarios::report::report_has_charts())
         refuse(
-            "this simverbs was built without Chart.js, which draws the diagram; install libjs-chart.js and build it again");
+            "this simverbs was built without Chart.js, which draws the diagram; install libjs-chart.js and build it "
+            "again");
     const fs::path file = request.timeline;
     const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
     std::error_code error;
     if (fs::is_directory(file, error)) refuse("is a folder; expected a file, such as timeline.html");
     if (!fs::is_directory(folder, error))
-        refuse(fmt::format("there is no folder '{}'; make it, or choose a file in a folder that exists", folder.string()));
+        refuse(
+            fmt::format("there is no folder '{}'; make it, or choose a file in a folder that exists", folder.string()));
     if (::access(folder.c_str(), W_OK | X_OK) != 0)
         refuse(fmt::format("cannot be written: {}; choose a file in a folder that you may write to",
                            std::strerror(errno)));
@@ -54,8 +56,8 @@ std::string timeline_text(const scenarios::LabSpec& spec, LabSession& session,
 void write_timeline(const LabRequest& request, const scenarios::LabSpec& spec, LabSession& session,
                     const std::vector<std::pair<std::string, std::string>>& programs) {
     if (request.timeline.empty()) return;
-    const std::string error = scenarios::output::write_file(
-        request.timeline, timeline_text(spec, session, programs, "--timeline-packets"));
+    const std::string error =
+        scenarios::output::write_file(request.timeline, timeline_text(spec, session, programs, "--timeline-packets"));
     if (!error.empty()) throw std::runtime_error("the timeline is not written: " + error);
 }
 

@@ -32,8 +32,8 @@ wire::Packet Device::packet_for(const Qp& qp, const Path& path, uint8_t opcode, 
     if (needs_addresses(qp.pkey)) {
         wire::PacketExtra& x = extra_of(p, path, qp.pkey);
         x.src_qp = qp.qpn;
-        x.is_retransmission = qp.is_reliable() && wire::find_opcode(opcode)->is_request &&
-                              wire::Psn::distance(qp.rq.high_psn, psn) < 0;
+        x.is_retransmission =
+            qp.is_reliable() && wire::find_opcode(opcode)->is_request && wire::Psn::distance(qp.rq.high_psn, psn) < 0;
     }
     return p;
 }

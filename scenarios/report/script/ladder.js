@@ -20,7 +20,7 @@ function legendOf() {
 function makeLadder(figure, data, tell) {
   const spans = stateSpans(data);
   const chosen = {qp: null, acks: true, receives: false, isTrueToScale: false};
-  const view = {visible: [], pauses: [], ticks: [], axisWidth: 84, isNarrow: innerWidth < 560, selected: null, event: -1};
+  const view = {visible: [], pauses: [], ticks: [], axisWidth: 0, isNarrow: innerWidth < 560, selected: null, event: -1};
   const canvas = make('canvas', {'role': 'img', 'aria-label': 'Ladder diagram'});
   const plot = make('div', {class: 'plot'}, canvas);
   const heads = make('div', {class: 'heads'});
@@ -29,7 +29,8 @@ function makeLadder(figure, data, tell) {
   const box = make('div', {'class': 'view', 'tabindex': 0, 'role': 'group', 'aria-label': 'Diagram: scroll to move through time, + and - zoom, 0 shows all'}, room);
   const told = make('span', {role: 'status'});
   const hiddenNote = make('figcaption', {});
-  view.axisWidth = view.isNarrow ? 62 : 92;
+  // Room for the longest time; digits are all as wide.
+  view.axisWidth = 14 + Math.ceil(microseconds(data.end).length * (view.isNarrow ? 5.6 : 6.7));
   let part;
   let layout;
   let map;

@@ -182,6 +182,7 @@ function makeLadderChart(canvas, view) {
           },
           afterFit: (scale) => {
             scale.width = view.axisWidth;
+            scale.paddingTop = scale.paddingBottom = 0;
           },
           ticks: {autoSkip: false, font: {size: view.isNarrow ? 10 : 12}, padding: 6, callback: (_, index) => view.ticks[index]?.text ?? ''},
         },

@@ -1,10 +1,16 @@
-// Where times stand in the diagram: true to scale, or with pauses shortened so that microseconds can be read beside
-// timeouts.
-const SHORT_PAUSE = 100_000;  // picoseconds that still take about as much room as they last
+// Where times stand in the diagram: true to scale, or with pauses shortened so that packets of one burst, microseconds and
+// timeouts can be read beside each other.
+const SHORT_PAUSE = 10_000;  // picoseconds that still take about as much room as they last
+const LONG_PAUSE = 1_000_000;  // beyond this a pause hardly takes more room
+
+function shortened(apart) {
+  const room = (pause) => Math.log2(1 + pause / SHORT_PAUSE);
+  return apart <= LONG_PAUSE ? room(apart) : room(LONG_PAUSE) + 0.3 * (room(apart) - room(LONG_PAUSE));
+}
 
 /** times: in rising order. Returns place(time), time(place), length, and the times. */
 function timeMap(times, isTrueToScale) {
-  const room = isTrueToScale ? (apart) => apart / 1e6 : (apart) => Math.log2(1 + apart / SHORT_PAUSE);
+  const room = isTrueToScale ? (apart) => apart / 1e6 : shortened;
   const places = [0];
   for (let i = 1; i < times.length; i += 1) places.push(places[i - 1] + room(times[i] - times[i - 1]));
   const between = (from, to, value) => {

@@ -123,9 +123,9 @@ TEST(Recorder, StatesFollowTheProgramAndTheAdapter) {
         if (t.queue_pairs[s.qp].qpn == a.qpn && t.queue_pairs[s.qp].port == 0)
             states += std::string(hca::name_of(s.to)) + (s.by_program ? " " : "! ");
     EXPECT_EQ(states, "RESET INIT RTR RTS ERR! ");
-    EXPECT_EQ(events_of(t, EventKind::AckTimeout),
-              (Texts{"local ACK timeout: goes back to PSN 0, 0 of its retries left",
-                     "local ACK timeout: no retry is left"}));
+    EXPECT_EQ(
+        events_of(t, EventKind::AckTimeout),
+        (Texts{"local ACK timeout: goes back to PSN 0, 0 of its retries left", "local ACK timeout: no retry is left"}));
     EXPECT_EQ(events_of(t, EventKind::ErrorState).size(), 1U);
     EXPECT_EQ(events_of(t, EventKind::ErrorCompletion), Texts{"send wr_id 0x5: RETRY_EXC_ERR"});
     ASSERT_EQ(t.work.size(), 1U);
@@ -144,9 +144,7 @@ TEST(Recorder, WorkRequestsGoFromTheirPostToTheirCqe) {
     r.rig.settle();
     const Timeline t = r.take();
     ASSERT_EQ(t.work.size(), 4U);
-    const auto find = [&](uint64_t id) {
-        return *std::ranges::find(t.work, id, &timeline::WorkRequest::wr_id);
-    };
+    const auto find = [&](uint64_t id) { return *std::ranges::find(t.work, id, &timeline::WorkRequest::wr_id); };
     EXPECT_TRUE(find(10).has_cqe);
     EXPECT_EQ(find(10).length, 2000U);
     EXPECT_EQ(*find(10).completed, a.sink->cqes[0].at);
@@ -175,7 +173,8 @@ TEST(Recorder, ReceivesOfASharedQueueBelongToTheQpThatTookThem) {
 
 TEST(Recorder, WhatFaultsDoToPacketsIsMarked) {
     RigOptions o;
-    o.faults_out = {nth(1, link::FaultKind::Delay), nth(2, link::FaultKind::Duplicate), nth(3, link::FaultKind::Corrupt)};
+    o.faults_out = {nth(1, link::FaultKind::Delay), nth(2, link::FaultKind::Duplicate),
+                    nth(3, link::FaultKind::Corrupt)};
     Recorded r(o);
     auto [a, b] = r.rig.connect();
     for (uint64_t i = 0; i < 3; ++i) {

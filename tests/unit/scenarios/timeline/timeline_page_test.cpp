@@ -16,10 +16,11 @@ TEST(TimelinePage, SaysNothingOfWhatIsLeftOutWhereNothingIs) {
 }
 
 TEST(TimelinePage, SaysHowMuchIsLeftOutAndWhatShowsIt) {
-    EXPECT_EQ(left_out_text(large_timeline(100), "--timeline-packets"),
-              "It has the first 100 of 900 packets, up to 829 us. What is left out has 1 packet that faults or switches "
-              "acted on, and 200 retransmissions. --timeline-packets 900 shows all. 12,345 later work requests are left "
-              "out.");
+    EXPECT_EQ(
+        left_out_text(large_timeline(100), "--timeline-packets"),
+        "It has the first 100 of 900 packets, up to 829.000 us. What is left out has 1 packet that faults or switches "
+        "acted on, and 200 retransmissions. --timeline-packets 900 shows all. 12,345 later work requests are left "
+        "out.");
 }
 
 TEST(TimelinePage, IsTheSameForTheSameTimeline) {
