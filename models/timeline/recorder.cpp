@@ -40,7 +40,7 @@ class Recorder::FateTap final : public link::FateObserver {
     void on_fault(sim::SimTime at, const wire::Packet& packet, const link::LinkFault& fault) override {
         Packet* p = recorder_.find_open(packet);
         if (p == nullptr) {
-            ++recorder_.faults_left_out_;
+            recorder_.count_left_out(packet);
             return;
         }
         if (!p->what_happened.empty()) p->what_happened += "; ";
@@ -61,7 +61,7 @@ class Recorder::FateTap final : public link::FateObserver {
     void on_discarded(sim::SimTime at, const wire::Packet& packet, const std::string& node, const char* why) override {
         Packet* p = recorder_.find_open(packet);
         if (p == nullptr) {
-            ++recorder_.faults_left_out_;
+            recorder_.count_left_out(packet);
             return;
         }
         p->fate = Fate::Discarded;
@@ -136,6 +136,11 @@ Packet* Recorder::find_open(const wire::Packet& packet) {
     return packet.extra == wire::kNoExtra || found == open_.end() ? nullptr : &packets_[found->second];
 }
 
+void Recorder::count_left_out(const wire::Packet& packet) {
+    // Flows beside the programs are none of it.
+    if (open_left_out_.contains(packet.extra)) ++faults_left_out_;
+}
+
 Packet Recorder::record_of(const PortFacts& port, uint32_t wire_bytes, sim::SimTime at, const wire::Packet& packet) {
     const wire::PacketExtra& x = (*pool_)[packet.extra];
     Packet p;
@@ -176,6 +181,7 @@ void Recorder::on_sent(const PortFacts& port, uint32_t wire_bytes, sim::SimTime 
         first_left_out_ = std::min(first_left_out_.value_or(at), at);
         retransmissions_left_out_ += (*pool_)[packet.extra].is_retransmission ? 1 : 0;
         open_.erase(packet.extra);
+        open_left_out_.insert(packet.extra);
         return;
     }
     Packet p = record_of(port, wire_bytes, at, packet);
@@ -188,6 +194,7 @@ void Recorder::on_sent(const PortFacts& port, uint32_t wire_bytes, sim::SimTime 
 }
 
 void Recorder::on_arrived(sim::SimTime at, const wire::Packet& packet) {
+    open_left_out_.erase(packet.extra);
     Packet* p = find_open(packet);
     if (p == nullptr) return;
     p->received = at;

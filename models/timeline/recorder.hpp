@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "models/fabric/adapters.hpp"
@@ -47,6 +48,8 @@ class Recorder {
 
     /// The kept packet behind a record in the pool; nullptr: it is none of the kept.
     [[nodiscard]] Packet* find_open(const wire::Packet& packet);
+    /// Something was done to a packet that may be one of those that are not kept.
+    void count_left_out(const wire::Packet& packet);
     void on_sent(const PortFacts& port, uint32_t wire_bytes, sim::SimTime at, const wire::Packet& packet);
     void on_arrived(sim::SimTime at, const wire::Packet& packet);
     [[nodiscard]] Packet record_of(const PortFacts& port, uint32_t wire_bytes, sim::SimTime at,
@@ -63,6 +66,7 @@ class Recorder {
     std::vector<std::unique_ptr<FateTap>> fate_taps_;
     std::vector<Packet> packets_;
     std::unordered_map<wire::ExtraIndex, uint32_t> open_;  ///< kept packets under way, by their records
+    std::unordered_set<wire::ExtraIndex> open_left_out_;   ///< others
     std::optional<sim::SimTime> first_left_out_;
     uint64_t packets_sent_ = 0, faults_left_out_ = 0, retransmissions_left_out_ = 0;
     uint32_t adapters_ = 0;

@@ -63,7 +63,7 @@ function makeLadder(figure, data, tell) {
   function drawHeads() {
     heads.replaceChildren(make('span', {class: 'axis'}, view.isNarrow ? 'us' : 'time in us'));
     for (const [port, x] of layout.lines)
-      heads.append(make('button', {type: 'button', class: 'host', tabindex: -1, style: `left:${x + view.axisWidth}px`}, data.ports[port].name));
+      heads.append(make('span', {class: 'host', style: `left:${x + view.axisWidth}px`}, data.ports[port].name));
     for (const [qp, places] of layout.places) {
       heads.append(make('button', {
         'type': 'button', 'class': 'lane', 'style': `left:${places.state + view.axisWidth}px`, 'aria-pressed': String(chosen.qp === qp),

@@ -28,7 +28,7 @@ function assignLanes(works, lanes) {
     freeAt[lane] = Math.max(freeAt[lane], work.end);
     work.lane = lane;
   }
-  return Math.max(0, ...works.map((work) => work.lane + 1));
+  return works.reduce((most, work) => Math.max(most, work.lane + 1), 0);
 }
 
 /** What of the data is shown. chosen: {qp (null: all), acks, receives}. */
@@ -80,8 +80,8 @@ function timesOf(part) {
  * Queue pairs stand at the outer side of the first host's line and to the right of the others'.
  */
 function layOut(part, data, available) {
-  const narrow = available < 520;
-  const size = narrow ? {state: 13, work: 5, gap: 4, arrows: 120} : {state: 18, work: 8, gap: 9, arrows: 220};
+  const isTight = available < 520 || part.ports.length > 2;
+  const size = isTight ? {state: 13, work: 5, gap: 4, arrows: 120} : {state: 18, work: 8, gap: 9, arrows: 220};
   const byQueue = new Map();
   for (const work of part.works) {
     const key = `${work.qp} ${work.send}`;

@@ -28,7 +28,7 @@ function drawWork(data, ladder) {
   sortableTable(byId('work-table'), {
     caption: 'Work requests',
     columns: [{title: 'Posted (us)', text: microseconds}, {title: 'Queue pair'}, {title: 'Opcode'}, {title: 'wr_id'},
-      {title: 'Bytes', text: countText}, {title: 'Took', text: durationText, bar: true}, {title: 'Status'}],
+      {title: 'Bytes', text: countText}, {title: 'Took', text: durationText}, {title: 'Status'}],
     rows: data.work.map((work) => [work.t, work.qp === null ? 'an SRQ' : qpText(data, work.qp), work.op, work.id,
       work.send || work.status !== undefined ? work.bytes : null, work.status === undefined ? null : work.end - work.t,
       work.status === undefined ? 'open' : work.cqe ? work.status : `${work.status}, unsignaled`, work]),
