@@ -14,6 +14,7 @@
 #include "models/hca/mr/mr_table.hpp"
 #include "models/hca/port.hpp"
 #include "models/hca/qp/qp.hpp"
+#include "models/hca/qp_observer.hpp"
 #include "models/hca/transport/sorted_queue.hpp"
 #include "models/host/ideal_host_port.hpp"
 #include "models/host/payload_mover.hpp"
@@ -119,6 +120,8 @@ class Device {
     [[nodiscard]] wire::Packet packet_on(const Path& path, uint32_t dest_qpn, uint16_t pkey, uint8_t opcode,
                                          wire::Psn psn);
     [[nodiscard]] wire::Packet packet_for(const Qp& qp, const Path& path, uint8_t opcode, wire::Psn psn);
+    [[nodiscard]] wire::Packet bare_packet(const Path& path, uint32_t dest_qpn, uint8_t opcode, wire::Psn psn) const;
+    [[nodiscard]] bool needs_addresses(uint16_t pkey) const noexcept { return wire_detail || pkey != 0xFFFF; }
     /// The side record of a packet, made if it has none.
     wire::PacketExtra& extra_of(wire::Packet& packet, const Path& path, uint16_t pkey);
     void attach_payload(wire::Packet& packet, const Path& path, uint16_t pkey, wire::StreamId stream, uint64_t offset,
@@ -234,6 +237,7 @@ class Device {
     const HcaTiming& timing;
     DeviceAttr attr;
     HostSink* sink;
+    QpObserver* observer = nullptr;
     host::PayloadMover* mover;
     host::IdealHostPort host_port;
     wire::PacketPool* pool = nullptr;

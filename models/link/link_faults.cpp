@@ -89,6 +89,7 @@ bool LinkFaults::apply(wire::Packet& packet, PacketChannel& channel, wire::Packe
     for (size_t i = 0; i < faults_.size(); ++i) {
         if (!hits(i, packet)) continue;
         ++fired_[i];
+        if (observer_ != nullptr) observer_->on_fault(now, packet, faults_[i]);
         switch (faults_[i].kind) {
             case FaultKind::Drop:
             case FaultKind::Down:
@@ -116,7 +117,9 @@ bool LinkFaults::apply(wire::Packet& packet, PacketChannel& channel, wire::Packe
     }
     if (copy) {
         ++duplicated_;
-        hold(pool != nullptr ? pool->duplicate(shard, packet) : packet, now, 0, channel);
+        const wire::Packet second = pool != nullptr ? pool->duplicate(shard, packet) : packet;
+        if (observer_ != nullptr) observer_->on_copied(packet, second);
+        hold(second, now, 0, channel);
     }
     if (hold_until == sim::SimTime::zero()) return true;
     hold(packet, hold_until, release_after, channel);

@@ -294,7 +294,7 @@ HOT_INLINE bool Switch::admit(Packet& packet, ByteCount frame, PortIndex in, Por
     if (credits_) return true;  // the sender had credits for it
     if (!buffer_.lossless(priority) && !has_lossy_room(out, priority, frame)) [[unlikely]] {
         if (!config_.trimming || packet.payload_bytes == 0) {
-            drop(packet, losses(out).full);
+            drop(packet, losses(out).full, "no room in the buffer or the queue", now);
             return false;
         }
         packet.payload_bytes = 0;
@@ -304,7 +304,7 @@ HOT_INLINE bool Switch::admit(Packet& packet, ByteCount frame, PortIndex in, Por
     }
     if (!counts_buffer_) return true;
     if (config_.pfc.watchdog != SimTime::max() && ((extras_[out].draining >> priority) & 1) != 0) [[unlikely]] {
-        drop(packet, losses(out).watchdog);
+        drop(packet, losses(out).watchdog, "the PFC watchdog drains the queue", now);
         return false;
     }
     switch (buffer_.admit(in, dense_[priority], buffer_.cells(frame))) {
@@ -314,14 +314,14 @@ HOT_INLINE bool Switch::admit(Packet& packet, ByteCount frame, PortIndex in, Por
             begin_pause(in, priority, now);
             return true;
         case Admission::DropFull:
-            drop(packet, losses(out).full);
+            drop(packet, losses(out).full, "no room in the buffer or the queue", now);
             return false;
         case Admission::DropHeadroom:
-            drop(packet, losses(in).headroom);
+            drop(packet, losses(in).headroom, "no headroom left", now);
             return false;
         case Admission::DropHeadroomAndPause:
             begin_pause(in, priority, now);
-            drop(packet, losses(in).headroom);
+            drop(packet, losses(in).headroom, "no headroom left", now);
             return false;
     }
     return true;
@@ -345,7 +345,10 @@ HOT_INLINE PortIndex Switch::receive(Packet& packet, uint32_t bytes, PortIndex p
 
 [[gnu::cold]] void Switch::refuse(Packet& packet, uint32_t bytes, PortIndex port, bool routed, SimTime now) {
     if (credits_) give_credits(port, ingress_vl(port, packet), bytes, now);
-    drop(packet, routed ? losses(port).ttl : losses(port).no_route);
+    if (routed)
+        drop(packet, losses(port).ttl, "its hop limit is used up", now);
+    else
+        drop(packet, losses(port).no_route, "no route to its destination", now);
 }
 
 void Switch::store(const Packet& packet, uint32_t bytes, PortIndex port, PortIndex out, SimTime now) {
@@ -477,9 +480,10 @@ HOT_INLINE void Switch::on_transmit(PortIndex index, SimTime now, LocalQueue& qu
         queue.update(port_count_ + index, sim::kNoEvent);
 }
 
-void Switch::drop(Packet& packet, uint64_t& counter) {
+void Switch::drop(Packet& packet, uint64_t& counter, const char* why, SimTime now) {
     ++counter;
     ++dropped_;
+    if (discards_ != nullptr) discards_->on_discarded(now, packet, config_.path, why);
     if (pool_ != nullptr) pool_->release(shard(), packet);
 }
 

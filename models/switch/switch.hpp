@@ -52,6 +52,8 @@ class alignas(64) Switch final : public sim::Node {
     void attach_port(PortIndex port, const link::PortWiring& wiring);
     /// Taps a wired port (nullptr: no more).
     void set_observer(PortIndex port, link::PacketObserver* observer);
+    /// Who hears of packets that are dropped (not owned).
+    void observe_discards(link::FateObserver& observer) noexcept { discards_ = &observer; }
     /// Marking thresholds and share of the buffer of one port, where they depend on its speed.
     void set_red(PortIndex port, const ecn::RedParams& red);
     void set_alpha(PortIndex port, double alpha) { buffer_.set_alpha(port, alpha); }
@@ -211,7 +213,7 @@ class alignas(64) Switch final : public sim::Node {
     [[nodiscard]] const ecn::RedParams& red(PortIndex port) const noexcept {
         return extras_[port].red ? *extras_[port].red : config_.ecn.red;
     }
-    void drop(wire::Packet& packet, uint64_t& counter);
+    void drop(wire::Packet& packet, uint64_t& counter, const char* why, sim::SimTime now);
     [[nodiscard]] sim::SimTime ingress_event(PortIndex port) const noexcept;
     /// Is the tail of a packet still coming in by `port`?
     [[nodiscard]] bool is_storing(PortIndex port) const noexcept {
@@ -323,6 +325,7 @@ class alignas(64) Switch final : public sim::Node {
         uint32_t salt = 0;
     };
     std::vector<FlowletEntry> flowlets_;
+    link::FateObserver* discards_ = nullptr;
 };
 
 }  // namespace simverbs::fabric

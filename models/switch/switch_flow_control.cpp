@@ -211,7 +211,7 @@ void Switch::drain_paused(PortIndex index, uint32_t priority, SimTime now) {
         buffered_ -= frame;
         --queued_;
         if (counts_buffer_) release_ingress(packet, frame, now);
-        drop(packet, losses(index).watchdog);
+        drop(packet, losses(index).watchdog, "the PFC watchdog drains the queue", now);
     }
     ports_[index].egress.backlog &= static_cast<uint16_t>(~(1U << priority));
 }

@@ -128,6 +128,10 @@ void read_outputs(ScenarioReading& reading, const Section& scenario) {
     out.perfetto = section->flag("perfetto");
     out.report = section->flag("report");
     out.pcap = read_places(reading, *section, "pcap");
+    out.timeline = section->flag("timeline");
+    out.timeline_packets = static_cast<uint64_t>(section->integer("timeline_packets"));
+    out.timeline_position = section->position("timeline");
+    out.timeline_path = section->path("timeline");
     if (section->node("series") == nullptr) return;
     const InheritedSection series(kSeriesSchema, *section, "series", reading.sink);
     SeriesSpec spec;

@@ -56,6 +56,8 @@ void Device::complete_send(Qp& qp, uint32_t number, WcStatus status, sim::SimTim
         return;
     }
     VerbsQp& v = *qp.verbs;
+    if (observer != nullptr) [[unlikely]]
+        observer->on_send_done(qp.qpn, number, status, now);
     HwCounters& hw = ports[qp.port_index]->hw;
     if (status == WcStatus::WrFlushErr)
         ++hw.req_cqe_flush_error;
@@ -100,6 +102,8 @@ void Device::write_cqe(Qp& qp, Cq& cq, Cqe& cqe, sim::SimTime now) {
         return;
     }
     ++cq.unpolled;
+    if (observer != nullptr) [[unlikely]]
+        observer->on_cqe(cqe, visible);
     if (sink == nullptr) return;
     sink->on_cqe(cq.handle, cqe, visible);
     if (!cq.has_channel) return;

@@ -139,6 +139,7 @@ Result<CreatedQp> Hca::create_qp(const ControlContext& by, const QpInitAttr& ini
     if (d.attr.fills_send_wqes && init.type != QpType::XrcRecv)
         v.init.cap.max_inline_data = inline_room_of_wqe(init.type, v.init.cap);
     allocate_queues(qp, parts.srq);
+    if (d.observer != nullptr) d.observer->on_qp_created(qp.qpn, qp.type, by.now);
     return {0, {qp.qpn, v.init.cap}};
 }
 
@@ -174,6 +175,7 @@ int Hca::destroy_qp(const ControlContext& by, uint32_t qp_num) {
 /// What is left is a tombstone that answers for what has been received.
 void Device::destroy(Qp& qp, sim::SimTime now) {
     VerbsQp& v = *qp.verbs;
+    if (observer != nullptr) observer->on_qp_destroyed(qp.qpn, now);
     for (const auto& [gid, lid] : v.mcast) leave_group(qp, gid);
     release_streams(qp);
     if (v.srq != nullptr && qp.rs.has_wqe) v.srq->queue.retire();

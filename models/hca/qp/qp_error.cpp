@@ -32,6 +32,7 @@ Incident Device::incident_of(const Qp& qp, Check check, const wire::Packet& pack
 
 void Device::report(const Incident& incident) {
     if (sink != nullptr) sink->on_incident(incident);
+    if (observer != nullptr) observer->on_incident(incident);
 }
 
 void Device::fail_send(Qp& qp, uint32_t number, WcStatus status, Incident incident, sim::SimTime now) {
