@@ -146,7 +146,10 @@ void Device::apply_attributes(Qp& qp, const QpAttr& a, uint32_t mask, const Path
         r.next_psn = r.una_psn = r.high_psn = wire::Psn(a.sq_psn);
         kept.sq_psn = r.next_psn.value();
     }
-    if (has(kEnSqdAsyncNotify)) kept.en_sqd_async_notify = a.en_sqd_async_notify;
+    // Asked for with each transition anew. Source: the kernel's mlx5 driver, "sqd_event".
+    const bool enters_sqd = has(kState) && a.qp_state == QpState::Sqd && qp.state != QpState::Sqd;
+    if (has(kEnSqdAsyncNotify) || enters_sqd)
+        kept.en_sqd_async_notify = has(kEnSqdAsyncNotify) ? a.en_sqd_async_notify : 0;
     if (has(kPathMigState)) kept.path_mig_state = a.path_mig_state;
     if (has(kAltPath)) {
         kept.alt_ah_attr = a.alt_ah_attr;

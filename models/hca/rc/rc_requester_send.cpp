@@ -189,6 +189,8 @@ void RcRequester::rewind(sim::SimTime now) {
     Message& oldest = qp_.message(r_.una);
     if (r_.cur != r_.una && r_.cur != r_.end) d_.close_message(qp_.message(r_.cur));
     d_.close_message(oldest);
+    // A request that could not be sent waits behind what goes out again; it is looked at anew in its turn.
+    r_.stopped = false;
     r_.cur = r_.una;
     if (oldest.has_responses()) {
         r_.cur_packet = 0;

@@ -156,5 +156,18 @@ TEST(Control, LimitsAndBusyObjects) {
     EXPECT_EQ(a.hca->destroy_cq(rig.by(a), a.cq), 0);
 }
 
+TEST(ModifyQp, TheDrainedEventIsAskedForWithEachTransitionAnew) {
+    Rig rig;
+    auto [a, b] = rig.connect();
+    QpAttr attr;
+    attr.qp_state = QpState::Sqd;
+    attr.en_sqd_async_notify = 1;
+    ASSERT_EQ(a.hca->modify_qp(rig.by(a), a.qpn, attr, kState | kEnSqdAsyncNotify), 0);
+    EXPECT_EQ(a.sink->events.size(), 1U);
+    ASSERT_EQ(rig.to_state(a, QpState::Rts), 0);
+    ASSERT_EQ(rig.to_state(a, QpState::Sqd), 0);
+    EXPECT_EQ(a.sink->events.size(), 1U) << "nobody asked for a second one";
+}
+
 }  // namespace
 }  // namespace simverbs::test
