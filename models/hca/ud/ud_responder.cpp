@@ -45,7 +45,7 @@ void UdResponder::on_datagram(Port& port, const wire::Packet& packet, const wire
         incident.va = fault.va;
         incident.length = fault.length;
         incident.key = fault.key;
-        incident.status = Device::local_status_of(fault.check);
+        incident.status = d_.receive_status_of(fault.check);
         d_.fail_receive(qp_, incident, std::nullopt, now);
         return;
     }

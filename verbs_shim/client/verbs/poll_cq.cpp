@@ -3,6 +3,7 @@
 #include "verbs_shim/client/verbs/data_path.hpp"
 #include "verbs_shim/client/verbs/doorbell.hpp"
 #include "verbs_shim/client/verbs/forgotten.hpp"
+#include "verbs_shim/client/verbs/post_check.hpp"
 
 namespace simverbs::client::verbs {
 
@@ -80,6 +81,8 @@ int req_notify_cq(ibv_cq* ibv, int solicited_only) {
 
 void forget_completions(Cq& cq, Qp& qp) {
     const Guard guard(cq.lock);
+    if (cq.last_qp == &qp) cq.last_qp = nullptr;
+    if (is_soft_roce(qp.context()->info->vendor_id)) return;
     const uint32_t produced = cq.ring.header->produced.load(std::memory_order_acquire);
     for (uint32_t i = cq.consumed; i != produced; ++i) {
         auto* const slot = reinterpret_cast<CqSlot*>(cq.ring.slot(i));
@@ -91,7 +94,6 @@ void forget_completions(Cq& cq, Qp& qp) {
         }
         slot->pad = kForgotten;
     }
-    if (cq.last_qp == &qp) cq.last_qp = nullptr;
 }
 
 }  // namespace simverbs::client::verbs
