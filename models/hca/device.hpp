@@ -236,7 +236,7 @@ class Device {
     Port& port_of(const Path& path) noexcept { return path.loopback ? *loopback : *ports[path.port_index]; }
 
     Hca& node;
-    const HcaConfig config;
+    HcaConfig config;  ///< GIDs, P_Keys and LIDs of its ports change: port_changes.cpp
     const DeviceProfile& profile;
     const HcaTiming& timing;
     DeviceAttr attr;

@@ -106,8 +106,12 @@ void read_programs(ScenarioReading& reading, const Section& scenario) {
     std::vector<ProgramSpec>& programs = reading.spec.programs;
     for (std::size_t i = 0; i < items.size(); ++i) {
         const Section section(kProgramSchema, *items[i], item_path(scenario.path("programs"), i), reading.sink);
-        if (items[i]->kind != YamlKind::Map) continue;
+        if (items[i]->kind != YamlKind::Map) {
+            reading.program_names_are_complete = false;
+            continue;
+        }
         ProgramSpec program = read_program(reading, section);
+        if (section.writes("name") && !section.has("name")) reading.program_names_are_complete = false;
         program.name = section.has("name") ? section.text("name") : fmt::format("program{}", i);
         const bool is_taken = std::any_of(programs.begin(), programs.end(),
                                           [&](const ProgramSpec& other) { return other.name == program.name; });

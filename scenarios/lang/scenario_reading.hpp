@@ -19,6 +19,7 @@ struct ScenarioReading {
     /// Every workload or fault has been understood as far as its name; else unknown names are not reported.
     bool workload_names_are_complete = true;
     bool fault_names_are_complete = true;
+    bool program_names_are_complete = true;
     std::vector<ExpectationSpec> names_of_wrong_expectations{};  ///< ScenarioDraft's
 };
 
@@ -27,6 +28,8 @@ void read_cc(ScenarioReading& reading, const Section& scenario);
 void read_workloads(ScenarioReading& reading, const Section& scenario);
 void read_programs(ScenarioReading& reading, const Section& scenario);
 void read_addressed_faults(ScenarioReading& reading, const Section& scenario);
+/// The map `inner` of a fault that stands at no link; `fault.kind` is known. After the programs, whose names it knows.
+void read_fault_without_link(ScenarioReading& reading, const Section& inner, AddressedFaultSpec& fault);
 /// After workloads and faults, whose names it knows.
 void read_expectations(ScenarioReading& reading, const Section& scenario);
 void read_outputs(ScenarioReading& reading, const Section& scenario);

@@ -357,9 +357,10 @@ ScenarioPlan::ScenarioPlan(const ScenarioSpec& spec, const KnownParts& known, Di
     workloads_ = build_workloads(spec, *topology_, built_.adapters, services, sink);
     FabricConfigurer configurer(spec, *topology_, sink);
     built_.cc = configurer.make_cc();
-    BuiltFaults faults = build_faults(spec, *topology_, workloads_, sink);
+    BuiltFaults faults = build_faults(spec, *topology_, built_.adapters, workloads_, sink);
     if (spec.workloads.empty() && spec.programs.empty()) check_hosts(sink);
     built_.faults = std::move(faults.records);
+    built_.faulty_ports = std::move(faults.ports);
     if (!known.has_values || !workloads_.has_all() || built_.cc == nullptr) return;
     choose_services_of_programs(services, spec, built_.adapters, sink);
     built_.config = configurer.configure(*built_.cc, services);

@@ -51,7 +51,7 @@ constexpr Cause kCreateQpPerm[] = {
 constexpr Cause kCreateCqInval[] = {
     {"cqe is 0 or above max_cqe, or comp_vector is not below num_comp_vectors", "ibv_devinfo -v shows both."}};
 constexpr Cause kNoMem[] = {{"the device has no more of these, or memory is short",
-                             "ibv_devinfo -v shows the limits; destroy what is not needed."}};
+                             "ibv_devinfo -v shows the limits; destroy what is not needed. In a scenario: fail_call."}};
 constexpr Cause kBusyPd[] = {{"MRs, QPs, SRQs, AHs or windows of the PD still exist",
                               "Destroy them first; a leaked address handle is the usual one."}};
 constexpr Cause kBusyCq[] = {

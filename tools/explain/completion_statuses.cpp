@@ -93,6 +93,13 @@ constexpr Cause kRetryExc[] = {
     {"packets are lost",
      "Both sides' port counters: rx_discards, out_of_sequence, packet_seq_err grow; other messages went through "
      "before. RoCE without PFC or ECN, a wrong MTU on a switch, a bad cable."},
+    {"a port on the way is down, or was for longer than all retries",
+     "ibv_devinfo shows the state of both ports; IBV_EVENT_PORT_ERR has told of it. The switch's ports: its own "
+     "tools."},
+    {"the P_Keys do not match (InfiniBand)",
+     "bad_pkey_cntr of the peer's port grows (ibv_query_port; perfquery's PortRcvConstraintErrors). Same partition, "
+     "and one "
+     "of the two a full member (0x8000)? A change comes with IBV_EVENT_PKEY_CHANGE."},
     {"path_mtu is larger than the network lets through",
      "Small messages work, those above one MTU never do. RoCE: Ethernet MTU >= path_mtu + 80 or so, everywhere."},
     {"timeout is too short for the path, or for the peer's load",
@@ -103,7 +110,9 @@ constexpr Cause kRnrRetry[] = {
     {"the peer has posted no receive",
      "Post receives before the peer may send (before RTR → RTS), and again before the answer that lets it send more."},
     {"the peer posts too slowly",
-     "It works with rnr_retry = 7 (for ever). min_rnr_timer there sets the pause: 12 is .64 ms."},
+     "It works with rnr_retry = 7 (for ever). min_rnr_timer there sets the pause: 12 is .64 ms. out_of_buffer of the "
+     "peer's "
+     "port counts them. In a scenario: delay_receives, or freeze of the program."},
     {"the peer's SRQ is empty", "IBV_EVENT_SRQ_LIMIT_REACHED was not used, or comes too late: arm a higher limit."}};
 constexpr Cause kNever[] = {{"nothing that an RC, UC, UD or XRC QP does", "A damaged struct ibv_wc, most likely."}};
 constexpr Cause kRemAbort[] = {{"the peer's QP of another kind gave the operation up", "See the peer's completions."}};

@@ -3,6 +3,7 @@
 #include "verbs_shim/client/verbs/data_path.hpp"
 #include "verbs_shim/client/verbs/doorbell.hpp"
 #include "verbs_shim/client/verbs/forgotten.hpp"
+#include "verbs_shim/client/verbs/hold_arming.hpp"
 #include "verbs_shim/client/verbs/post_check.hpp"
 
 namespace simverbs::client::verbs {
@@ -73,6 +74,8 @@ int req_notify_cq(ibv_cq* ibv, int solicited_only) {
         const Guard guard(cq.lock);
         return_places(cq);
     }
+    if (cq.ring.header->aux.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        hold_arming(cq);
     ring_doorbell(*to_context(ibv->context), ibv->handle,
                   solicited_only != 0 ? DoorbellKind::ArmCqSolicited : DoorbellKind::ArmCq, 1);
     connection::count(protocol::Stat::ReqNotifyCq);
