@@ -20,6 +20,7 @@ constexpr std::size_t kColumns = 80;
 constexpr std::size_t kMaxGroups = 5;
 constexpr std::size_t kMaxWarnings = 3;
 constexpr std::size_t kMaxVerdicts = 10;
+constexpr std::size_t kMaxFaults = 8;
 
 std::string time_text(sim::SimTime time) {
     return expect::value_text(MetricUnit::Time, static_cast<double>(time.in_ps()));
@@ -158,6 +159,25 @@ void add_verdicts(const std::vector<expect::ExpectationVerdict>& verdicts, std::
 
 }  // namespace
 
+std::string fault_lines(const run::RunResult& result) {
+    std::string out;
+    for (std::size_t i = 0; i < std::min(result.faults.size(), kMaxFaults); ++i) {
+        const run::FaultRecord& fault = result.faults[i];
+        const std::string when = fault.first == fault.last
+                                     ? fmt::format("at {}", time_text(fault.first))
+                                     : fmt::format("from {} to {}", time_text(fault.first), time_text(fault.last));
+        const std::string silence = fault.silence.empty() ? "" : ": " + fault.silence;
+        out +=
+            wrapped(fault.fired == 0   ? fmt::format("  fault '{}' never fired{}", fault.name, silence)
+                    : fault.fired == 1 ? fmt::format("  fault '{}' fired once, {}", fault.name, when)
+                                       : fmt::format("  fault '{}' fired {} times, {}", fault.name, fault.fired, when),
+                    4);
+    }
+    if (result.faults.size() > kMaxFaults)
+        out += fmt::format("  … and {} more faults: see result.json\n", result.faults.size() - kMaxFaults);
+    return out;
+}
+
 std::string summary_text(const run::RunResult& result, const std::vector<expect::ExpectationVerdict>& verdicts) {
     const expect::ResultIndex index(result);
     const Totals totals = totals_of(index);
@@ -182,6 +202,7 @@ std::string summary_text(const run::RunResult& result, const std::vector<expect:
     if (warnings.size() > kMaxWarnings) {
         out += fmt::format("         … and {} more warnings: see result.json\n", warnings.size() - kMaxWarnings);
     }
+    out += fault_lines(result);
     add_verdicts(verdicts, out);
     return out;
 }
