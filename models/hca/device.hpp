@@ -151,7 +151,10 @@ class Device {
                        sim::SimTime visible_at);
     LocalFault scatter_bytes(uint32_t pd, std::span<const Sge> sges, std::span<const uint8_t> bytes,
                              sim::SimTime visible_at);
-    [[nodiscard]] static WcStatus local_status_of(Check check) noexcept;
+    /// `is_response`: the WQE's SGEs are where the answer goes.
+    [[nodiscard]] WcStatus local_status_of(Check check, bool is_response = false) const noexcept;
+    /// The same where the WQE is a receive.
+    [[nodiscard]] WcStatus receive_status_of(Check check) const noexcept;
     // mr/memory_window.cpp
     /// The region or window behind an R_Key, if this QP may serve it.
     [[nodiscard]] const Mr* remote_region(const Qp& qp, uint32_t rkey) const noexcept;
@@ -168,6 +171,7 @@ class Device {
     // ---- completions: cq/write_cqe.cpp
     void complete_send(Qp& qp, uint32_t message, WcStatus status, sim::SimTime now);
     void write_cqe(Qp& qp, Cq& cq, Cqe& cqe, sim::SimTime now);
+    void on_cq_overrun(Qp& qp, Cq& cq, bool is_send, sim::SimTime now);
     void raise(EventType type, OwnerId owner, uint32_t object, sim::SimTime now);
 
     // ---- receive WQEs: srq/take_receive.cpp
@@ -232,7 +236,7 @@ class Device {
     Port& port_of(const Path& path) noexcept { return path.loopback ? *loopback : *ports[path.port_index]; }
 
     Hca& node;
-    const HcaConfig config;
+    HcaConfig config;  ///< GIDs, P_Keys and LIDs of its ports change: port_changes.cpp
     const DeviceProfile& profile;
     const HcaTiming& timing;
     DeviceAttr attr;

@@ -60,11 +60,14 @@ struct LinkFault {
     std::string path;        ///< where it was asked for; comes back in the report
 };
 
-/// How often a fault acted. One that never fired fails a scenario.
+/// How often a fault acted, and when. One that never fired fails a scenario.
 struct FaultReport {
     std::string path;
     FaultKind kind = FaultKind::Drop;
     uint64_t fired = 0;
+    sim::SimTime first, last;  ///< if it did: at these packets' arrivals
+    uint64_t seen = 0;         ///< packets of the direction
+    uint64_t matched = 0;      ///< of these, that its `match` fits while it may act
 };
 
 /// Hears what becomes of packets between the ports: what links' faults do with them, which ones switches discard. The
@@ -120,7 +123,11 @@ class LinkFaults {
     void release_overtaken(sim::SimTime now);
 
     std::vector<LinkFault> faults_;
-    std::vector<uint64_t> fired_;
+    struct Firing {
+        uint64_t count = 0;
+        sim::SimTime first, last;
+    };
+    std::vector<Firing> fired_;
     std::vector<uint64_t> matched_;
     std::vector<sim::Draws> draws_;
     sim::EventList<Held> held_;

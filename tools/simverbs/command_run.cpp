@@ -100,7 +100,12 @@ void add_programs(const ProgramRun& done, Job& job) {
         job.result.programs.push_back(record_of(p));
         job.verdicts.push_back(verdict_of(p));
     }
-    for (size_t f = 0; f < done.killed_by_fault.size(); ++f) job.result.faults[f].fired += done.killed_by_fault[f];
+    for (size_t f = 0; f < done.faults.size(); ++f) {
+        const server::FaultFiring& firing = done.faults[f];
+        scenarios::run::FaultRecord& record = job.result.faults[f];
+        if (firing.times > 0) record.add_firing(firing.times, firing.first, firing.last);
+        if (!firing.silence.empty()) record.silence = firing.silence;
+    }
     job.result.warnings.insert(job.result.warnings.end(), done.notes.begin(), done.notes.end());
     if (done.ending == ProgramRunEnding::Interrupted) job.result.ending = scenarios::run::RunEnding::Interrupted;
     if (done.ending == ProgramRunEnding::Stalled) {
@@ -130,6 +135,7 @@ std::string programs_summary(const Job& job, const ProgramRun& done) {
                     count == 1 ? "" : "s", static_cast<double>(done.simulated_time.in_ps()) * 1e-6);
     out += failure_text(done);
     if (spec.workloads.empty()) {
+        out += scenarios::output::fault_lines(job.result);
         out += failed_expectations(job);
         for (const std::string& note : job.result.warnings) out += fmt::format("  note: {}\n", note);
         return out;

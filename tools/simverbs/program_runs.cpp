@@ -96,7 +96,8 @@ ProgramsOfScenario::ProgramsOfScenario(const ScenarioSpec& spec, scenarios::run:
     : parts_(new Parts{spec, nullptr, nullptr, {}}) {
     std::vector<ProgramCommand> commands = parse_commands(spec, sink);
     if (!sink.empty()) return;
-    parts_->runner = std::make_unique<ProgramRunner>(spec, built.adapters.of_programs, std::move(commands), options);
+    parts_->runner = std::make_unique<ProgramRunner>(spec, built.adapters.of_programs, built.faulty_ports,
+                                                     std::move(commands), options);
     LabRequest request;
     request.pcap_folder = options.pcap_folder;
     request.explain = options.explain;

@@ -106,12 +106,14 @@ void allocate_queues(Qp& qp, const Srq* srq) {
 
 Result<CreatedQp> Hca::create_qp(const ControlContext& by, const QpInitAttr& init) {
     Device& d = *device_;
-    if (init.type == QpType::RawPacket)
+    const bool is_xrc = init.type == QpType::XrcSend || init.type == QpType::XrcRecv;
+    if (init.type == QpType::RawPacket || (is_xrc && !d.profile.behaviour.has_xrc))
         return {refuse(by, EOPNOTSUPP, Rule::QpTypeUnsupported,
                        [&](Explanation& e) {
                            e.attribute = "qp_type";
                            e.given = name_of(init.type);
-                           e.required = "IBV_QPT_RC, UC, UD, XRC_SEND or XRC_RECV";
+                           e.required =
+                               "a type that the adapter has: IBV_QPT_RC, UC, UD, on most XRC_SEND and XRC_RECV";
                        }),
                 {}};
     QpParts parts;

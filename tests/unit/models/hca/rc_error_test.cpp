@@ -258,5 +258,25 @@ TEST_F(RcError, PostsThatFailAtOnce) {
     EXPECT_EQ(rig.send(c, WrOpcode::Send, 3, 0, 8), ENOMEM);
 }
 
+// The bad request is met while the one before it is still being repeated: both complete, in order.
+TEST(RcError, ABadRequestBehindOneThatIsRepeatedHoldsNothingUp) {
+    Rig rig;
+    QpOptions q;
+    q.rnr_retry = 1;
+    auto [a, b] = rig.connect(q);
+    ASSERT_EQ(rig.send(a, WrOpcode::Send, 1, 0, 64), 0);
+    SendWr bind;
+    bind.wr_id = 2;
+    bind.opcode = WrOpcode::BindMw;
+    bind.send_flags = kSignaled;
+    bind.mw = 12345;
+    ASSERT_EQ(a.hca->post_send(a.qpn, bind, rig.now()), 0);
+    rig.run_until([&] { return rig.counter(1, "out_of_buffer") > 0; });
+    ASSERT_EQ(rig.receive(b, 200, 0, 64), 0);
+    rig.settle();
+    EXPECT_EQ(rig.completions(a), "1:SUCCESS 2:MW_BIND_ERR");
+    EXPECT_EQ(rig.completions(b), "200:SUCCESS");
+}
+
 }  // namespace
 }  // namespace simverbs::test
