@@ -114,6 +114,8 @@ void Lab::refuse(int fd, const protocol::HelloRequest& hello, int error) {
 /// Where the newcomer belongs: a reserved slot, the slot of its own earlier image, or a new one.
 int Lab::choose_place(const protocol::HelloRequest& hello, pid_t pid, Place& place) {
     protocol::LabShared& page = *page_;
+    const std::string name = bounded(hello.host);
+    const auto named = std::find_if(hosts_.begin(), hosts_.end(), [&](const Host& h) { return h.name == name; });
     const auto state_of = [&](uint32_t slot) { return static_cast<Turn>(page.slots[slot].turn.load()); };
     // The same process again: exec. Its other threads are gone.
     for (uint32_t i = 0; i < page.num_slots.load(); ++i) {
@@ -127,7 +129,12 @@ int Lab::choose_place(const protocol::HelloRequest& hello, pid_t pid, Place& pla
             free_slot(i);
         }
     }
-    if (place.slot != kNone) return 0;
+    if (place.slot != kNone) {
+        // The new image may belong to another host: `simverbs on` by a program of the lab.
+        if (named == hosts_.end()) return ENOENT;
+        place.host = page.processes[place.process].host = static_cast<uint32_t>(named - hosts_.begin());
+        return 0;
+    }
     if (hello.slot < page.num_slots.load() && state_of(hello.slot) == Turn::Reserved) {
         const uint32_t process = page.slots[hello.slot].process;
         if (page.processes[process].pid == 0) {
@@ -136,10 +143,8 @@ int Lab::choose_place(const protocol::HelloRequest& hello, pid_t pid, Place& pla
         }
     }
     // Somebody who was not announced: a new terminal of an `up` lab, or a child made behind the shim's back.
-    const std::string name = bounded(hello.host);
-    const auto host = std::find_if(hosts_.begin(), hosts_.end(), [&](const Host& h) { return h.name == name; });
-    if (host == hosts_.end()) return ENOENT;
-    place.host = static_cast<uint32_t>(host - hosts_.begin());
+    if (named == hosts_.end()) return ENOENT;
+    place.host = static_cast<uint32_t>(named - hosts_.begin());
     place.process = reserve_process(place.host, hello.program);
     if (place.process == kNone) return EAGAIN;
     place.slot = reserve_slot(place.process, engine_->frontier().in_ps());
