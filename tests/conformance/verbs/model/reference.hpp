@@ -189,6 +189,8 @@ class Reference {
 };
 
 [[nodiscard]] uint64_t length_of(const Send& send);
+/// Other operations are posted, too, and fail when their turn comes.
+[[nodiscard]] bool has_operation(QpType type, WrOpcode op);
 [[nodiscard]] bool is_local(WrOpcode op);
 [[nodiscard]] bool fills_sges(WrOpcode op);  ///< with the peer's answer
 [[nodiscard]] bool takes_receive(WrOpcode op);

@@ -6,8 +6,6 @@
 
 namespace simverbs::test::model {
 
-namespace {
-
 bool has_operation(QpType type, WrOpcode op) {
     switch (op) {
         case WrOpcode::Send:
@@ -31,6 +29,8 @@ bool has_operation(QpType type, WrOpcode op) {
     }
     return false;
 }
+
+namespace {
 
 WcOpcode completion_opcode(WrOpcode op) {
     switch (op) {
@@ -117,13 +117,12 @@ int Reference::post_send(size_t host, const Send& send) {
     const bool is_inline = (send.wr.send_flags & kInline) != 0;
     const WrOpcode op = send.wr.opcode;
     if (!q.alive || q.state == QpState::Reset || q.state == QpState::Init || q.state == QpState::Rtr) return EINVAL;
-    if (!has_operation(type_, op)) return EINVAL;
     if (q.sends.size() >= kSendQueue) return ENOMEM;
     if (is_inline && (send.inline_bytes.size() > q.inline_room || op == WrOpcode::RdmaRead ||
                       op == WrOpcode::AtomicCmpAndSwp || op == WrOpcode::AtomicFetchAndAdd))
         return EINVAL;
     if (!is_inline && send.sges.size() > kMaxSge) return EINVAL;
-    if (type_ == QpType::Ud && send.wr.ah == 0) return EINVAL;
+    if (type_ == QpType::Ud && has_operation(type_, op) && send.wr.ah == 0) return EINVAL;
     q.sends.push_back(send);
     return 0;
 }
@@ -221,8 +220,8 @@ bool Reference::invalidate(size_t host, uint32_t rkey) {
 
 void Reference::complete(size_t host, Completion completion) {
     Host& h = hosts[host];
-    if (h.unpolled >= h.cq_capacity) {
-        // The completion is lost, and with it the queue pair.
+    if (h.unpolled >= h.cq_capacity || h.overrun) {
+        // The completion is lost, as all later ones are, and with it the queue pair.
         if (!h.overrun) h.events.push_back({EventType::CqErr, true});
         h.overrun = true;
         if (h.qp.state != QpState::Err) {

@@ -88,6 +88,7 @@ bool Reference::scatter(size_t host, const std::vector<Sge>& sges, uint64_t at, 
 /// What is wrong with a request before it leaves: keys are checked where there are bytes.
 std::optional<WcStatus> Reference::local_fault(size_t host, const Send& send) const {
     const WrOpcode op = send.wr.opcode;
+    if (!has_operation(type_, op)) return WcStatus::LocQpOpErr;
     const bool fills = op == WrOpcode::RdmaRead || is_atomic(op);
     const bool has_response = fills || op == WrOpcode::AtomicWrite;
     if (op == WrOpcode::AtomicWrite && length_of(send) != 8) return WcStatus::LocLenErr;
@@ -195,7 +196,9 @@ Reference::Verdict Reference::deliver_message(size_t host, const Send& send) {
             }
             if (length > 0) target = remote_range(to, send.wr.rkey, send.wr.remote_addr, length, kRemoteWrite);
             if (length > 0 && !target) {
-                fail_receiver(to, {}, EventType::QpAccessErr);
+                // A WRITE of one packet has taken its receive already.
+                fail_receiver(to, needs_receive ? std::optional(WcStatus::LocAccessErr) : std::nullopt,
+                              EventType::QpAccessErr);
                 return WcStatus::RemAccessErr;
             }
         }
