@@ -1,5 +1,5 @@
-/* Everything that a program can do to the lab's server beside its verbs calls: garbage on the control socket, handles of
-   others, memory that goes away under its registration, garbage in its own rings. Ends well if it is refused. */
+/* Everything that a program can do to the lab's server beside its verbs calls: garbage on the control socket, handles
+   of others, memory that goes away under its registration, garbage in its own rings. Ends well if it is refused. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
