@@ -34,11 +34,13 @@ SimTime Arbiter::ready_time(uint32_t slot) {
     const SimTime clock = SimTime::ps(s.clock_ps);
     // The other threads of a process that is ending are dead already.
     if (lab_->is_dead(process_of(slot)) && static_cast<Yield>(s.yield) != Yield::Exit) return SimTime::max();
+    const SimTime frozen_until = lab_->frozen_until(process_of(slot));
+    if (frozen_until == SimTime::max()) return frozen_until;
     if (turn_of(slot) == Turn::Waiting && static_cast<Yield>(s.yield) == Yield::Wait) {
         const SimTime ready = wait_ready(slot, lab_->client_of_process(process_of(slot)));
-        return ready == SimTime::max() ? ready : std::max({ready, clock, floor()});
+        return ready == SimTime::max() ? ready : std::max({ready, clock, floor(), frozen_until});
     }
-    return std::max(clock, floor());
+    return std::max({clock, floor(), frozen_until});
 }
 
 SimTime Arbiter::wait_ready(uint32_t slot, Client* client) {

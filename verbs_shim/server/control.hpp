@@ -31,6 +31,7 @@ struct Call {
     std::vector<UniqueFd> fds;
     int64_t cost_ps = 0;
     hca::Explanation why;
+    int wanted_error = 0;  ///< not 0: a fault wants the request to fail so
 
     /// The context `handle` of the client, or nullptr; what it costs is charged from here on.
     ContextObject* context(uint32_t handle);

@@ -25,6 +25,10 @@ struct Drain {
     uint32_t budget = kMostWqes;
 
     hca::Explanation* wanted() { return lab.config().explain ? &why : nullptr; }
+    /// When a receive that is posted at `t` is the adapter's.
+    [[nodiscard]] sim::SimTime receive_time(sim::SimTime t) const {
+        return lab.faults() == nullptr ? t : lab.faults()->receive_time(client.program, t);
+    }
     void tell() {
         if (why.rule != hca::Rule::None) lab.explain(client, hca::to_sentence(why));
         why = {};
@@ -141,7 +145,7 @@ void take_recvs(Drain& d, uint32_t handle, uint32_t count, sim::SimTime t) {
         hca::RecvWr wr;
         int error = EINVAL;
         if (read_recv(d, qp->rq, qp->rq_taken++, qp->cap.max_recv_sge, wr))
-            error = context->hca->post_recv(qp->qp_num, wr, t, d.wanted());
+            error = context->hca->post_recv(qp->qp_num, wr, d.receive_time(t), d.wanted());
         if (error == 0) continue;
         d.tell();
         break_qp(d, *context->hca, *context, qp->qp_num);
@@ -156,7 +160,7 @@ void take_srq_recvs(Drain& d, uint32_t handle, uint32_t count, sim::SimTime t) {
     for (uint32_t i = 0; i < n; ++i) {
         hca::RecvWr wr;
         if (read_recv(d, srq->ring, srq->taken++, srq->max_sge, wr) &&
-            context->hca->post_srq_recv(srq->srq, wr, t, d.wanted()) != 0)
+            context->hca->post_srq_recv(srq->srq, wr, d.receive_time(t), d.wanted()) != 0)
             d.tell();
     }
 }
@@ -164,7 +168,9 @@ void take_srq_recvs(Drain& d, uint32_t handle, uint32_t count, sim::SimTime t) {
 void arm(Drain& d, uint32_t handle, bool solicited_only, sim::SimTime t) {
     const CqObject* cq = d.client.cqs.find(handle);
     ContextObject* context = cq == nullptr ? nullptr : d.client.contexts.find(cq->context);
-    if (context != nullptr) (void)context->hca->req_notify_cq(cq->cq, solicited_only, t);
+    if (context == nullptr) return;
+    if (ProgramFaults* faults = d.lab.faults(); faults != nullptr) faults->on_armed(d.client, handle, *cq, t);
+    (void)context->hca->req_notify_cq(cq->cq, solicited_only, t);
 }
 
 }  // namespace

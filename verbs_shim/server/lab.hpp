@@ -21,6 +21,7 @@
 #include "verbs_shim/server/live_memory.hpp"
 #include "verbs_shim/server/nic_sink.hpp"
 #include "verbs_shim/server/poller.hpp"
+#include "verbs_shim/server/program_faults.hpp"
 #include "verbs_shim/server/roster.hpp"
 
 namespace simverbs::server {
@@ -135,6 +136,17 @@ class Lab {
     /// A client without a process behind it, for fuzzing and unit tests.
     Client& add_detached_client(uint32_t host);
 
+    // ---- faults of programs
+    /// From now on; not owned; nullptr, as at first: there are none.
+    void set_faults(ProgramFaults* faults) noexcept { faults_ = faults; }
+    [[nodiscard]] ProgramFaults* faults() const noexcept { return faults_; }
+    /// No thread of the process runs before this, because its program is frozen.
+    [[nodiscard]] sim::SimTime frozen_until(uint32_t process) const {
+        return faults_ == nullptr ? sim::SimTime::zero() : faults_->frozen_until(page_->processes[process].program);
+    }
+    /// What tools read of a port in /sys is no longer true: it is written anew.
+    void refresh_sysfs(uint32_t host, uint32_t nic, uint8_t port);
+
     // ---- control path
     /// Reads one pending request of a client, answers it and returns what it costs in simulated time, or -1 if there
     /// was none. A client that lies about the protocol itself is disconnected.
@@ -190,6 +202,7 @@ class Lab {
     host::PayloadMover* mover_ = nullptr;
     sim::Engine* engine_ = nullptr;
     sim::Watcher* watcher_ = nullptr;
+    ProgramFaults* faults_ = nullptr;
     sim::SimTime down_latency_, up_latency_;
     std::vector<Host> hosts_;
     std::string socket_path_;

@@ -191,6 +191,15 @@ int Lab::provide_sysfs(Host& host) {
     return 0;
 }
 
+void Lab::refresh_sysfs(uint32_t host, uint32_t nic, uint8_t port) {
+    if (!hosts_[host].has_sysfs) return;
+    try {
+        update_sysfs_port(hosts_[host], nic, port);
+    } catch (const std::system_error& e) {
+        observer_->on_note(fmt::format("{}: {}", hosts_[host].name, e.what()));
+    }
+}
+
 void Lab::admit(UniqueFd connection, const protocol::HelloRequest& hello, pid_t pid) {
     Place place;
     if (pid == 0) return;

@@ -84,6 +84,7 @@ void Lab::remove_client(uint32_t process) {
     memory_.remove_space(client.space);
     process_of_space_.erase(client.space);
     for (Nic& nic : hosts_[client.host].nics) nic.sink->forget(client);
+    if (faults_ != nullptr) faults_->on_client_gone(client);
     const LiveMemory::Counts copies = memory_.counts(client.space);
     LiveMemory::Counts& total = ended_stats_[client.program].copies;
     total.reads += copies.reads;

@@ -38,7 +38,7 @@ Pull RcRequester::pull(sim::SimTime now) {
     if (!m.started || needs_stream) {
         const auto fault = d_.open_message(qp_, m, r_.cur, r_.cur_packet * qp_.mtu);
         if (fault.check != Check::None) {
-            d_.stop_at_local_error(qp_, fault, d_.local_status_of(fault.check), now);
+            d_.stop_at_local_error(qp_, fault, d_.local_status_of(fault.check, m.fills_sges()), now);
             return Pull::Nothing;
         }
     }

@@ -7,7 +7,10 @@ InboundFault check_remote(const Device& d, const Qp& qp, uint64_t va, uint32_t r
     if (qp.verbs == nullptr) return {};
     if ((qp.access & needed) == 0) return {Check::QpAccess, va, length, rkey};
     if (length == 0) return {};
-    const MrVerdict verdict = check_access(d.remote_region(qp, rkey), qp.pd, va, length, needed);
+    const Mr* const mr = d.remote_region(qp, rkey);
+    MrVerdict verdict = check_access(mr, qp.pd, va, length, needed);
+    if (verdict == MrVerdict::OutOfBounds && mr->is_window() && !d.profile.behaviour.checks_window_bounds)
+        verdict = check_access(d.mrs.find(mr->bound_to), qp.pd, va, length, 0);
     return {remote_check_of(verdict), va, length, rkey};
 }
 

@@ -80,6 +80,8 @@ TEST(ModifyQp, ImpossibleValuesAreRefusedByName) {
     EXPECT_EQ(refused(kPkeyIndex, [](QpAttr& a) { a.pkey_index = 1000; }), kPkeyIndex);
     EXPECT_EQ(refused(kMaxQpRdAtomic, [](QpAttr& a) { a.max_rd_atomic = 17; }), kMaxQpRdAtomic);
     EXPECT_EQ(refused(kMaxDestRdAtomic, [](QpAttr& a) { a.max_dest_rd_atomic = 255; }), kMaxDestRdAtomic);
+    EXPECT_EQ(refused(kAv, [](QpAttr& a) { a.ah_attr.static_rate = 1; }), kAv);
+    EXPECT_EQ(refused(kAv, [](QpAttr& a) { a.ah_attr.static_rate = 25; }), kAv);
     EXPECT_EQ(refused(kTimeout | kRetryCnt, [](QpAttr& a) { a.timeout = 31; }), 0U);
 }
 
