@@ -208,7 +208,6 @@ bool Arbiter::await_death(uint32_t slot) {
 
 /// A slot was given away, but its thread or process has not come yet. The machine's speed must not matter: wait.
 void Arbiter::await_arrival(uint32_t slot) {
-    protocol::ThreadSlot& s = shared_->slots[slot];
     const int64_t began = real_ns();
     states_[slot] = {};
     const auto arrived = [&] { return turn_of(slot) != Turn::Reserved; };
