@@ -180,7 +180,8 @@ bool ExpectationParser::modifiers(MetricExpression& expression) {
 
 void ExpectationParser::check_selector(const MetricExpression& expression) {
     const SelectorKind kind = expression.selector.kind;
-    if (expression.metric->selectors.contains(kind)) return;
+    // Whatever can be asked can be asked of the run; a name that is none stands for it too.
+    if (kind == SelectorKind::Run || expression.metric->selectors.contains(kind)) return;
     has_failed_ = true;
     reading_.sink.add(expression.selector.position, path_,
                       fmt::format("'{}' cannot be asked of a {}", expression.metric->name, selector_name(kind)),
