@@ -147,8 +147,8 @@ int run_down(const std::string& name) {
 
 int run_on(const OnOptions& options) {
     const auto& [name, host, words, as_it_is] = options;
-    const std::vector<std::string> command(words.begin() + (as_it_is && !words.empty() && words.front() == "--" ? 1 : 0),
-                                           words.end());
+    const std::vector<std::string> command(
+        words.begin() + (as_it_is && !words.empty() && words.front() == "--" ? 1 : 0), words.end());
     if (host.empty())
         throw UserError(
             "on: no host is given; expected simverbs on HOST -- COMMAND, such as: simverbs on h0 -- ib_send_bw");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "scenarios/lang/scenario_schemas.hpp"
 #include "tests/unit/scenarios/scenario_test_support.hpp"
 
 namespace simverbs::scenarios {

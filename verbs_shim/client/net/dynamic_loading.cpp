@@ -1,7 +1,7 @@
 // dlopen("libibverbs.so.1") is answered with ourselves, so that clients which look the verbs up by dlsym or dlvsym get
 // the simulated ones. The real library stays loadable under its full path, for those who need its private symbols.
-// A library that is loaded to look into its own dependencies first (RTLD_DEEPBIND, as UCX loads its transports) would find
-// the real verbs, sockets and clocks there: in a lab it looks where every other library looks.
+// A library that is loaded to look into its own dependencies first (RTLD_DEEPBIND, as UCX loads its transports) would
+// find the real verbs, sockets and clocks there: in a lab it looks where every other library looks.
 #include <dlfcn.h>
 
 #include <cstring>

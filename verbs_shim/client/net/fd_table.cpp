@@ -18,6 +18,14 @@ namespace simverbs::client::net {
 namespace {
 
 std::atomic<Description*> table[kMaxFds];
+std::atomic<int> known_end{0};
+
+void put(int fd, Description* d) noexcept {
+    int end = known_end.load(std::memory_order_relaxed);
+    while (fd >= end && !known_end.compare_exchange_weak(end, fd + 1)) {
+    }
+    table[fd].store(d, std::memory_order_release);
+}
 
 bool has_ends(FdKind kind) noexcept {
     return kind == FdKind::TcpStream || kind == FdKind::Pipe || kind == FdKind::ForeignPipe || kind == FdKind::Unix;
@@ -98,6 +106,10 @@ void classify(int fd, Description& d) noexcept {
 
 }  // namespace
 
+int end_of_known() noexcept {
+    return known_end.load(std::memory_order_acquire);
+}
+
 Description* peek(int fd) noexcept {
     if (fd < 0 || fd >= kMaxFds) return nullptr;
     return table[fd].load(std::memory_order_acquire);
@@ -111,7 +123,7 @@ Description* assign(int fd, FdKind kind) noexcept {
     new (d) Description;
     d->kind = kind;
     d->refs = 1;
-    table[fd].store(d, std::memory_order_release);
+    put(fd, d);
     return d;
 }
 
@@ -134,7 +146,7 @@ void share(int from, int to) noexcept {
     Description* d = find(from);
     if (d == nullptr) return;
     __atomic_fetch_add(&d->refs, 1, __ATOMIC_RELAXED);
-    table[to].store(d, std::memory_order_release);
+    put(to, d);
 }
 
 Description* forget(int fd) noexcept {
