@@ -22,13 +22,13 @@ Switch::Switch(const SwitchConfig& config, wire::PacketPool* pool)
     : ports_(new Port[config.ports]),
       extras_(new PortExtras[config.ports]),
       port_count_(config.ports),
+      runs_(8 * config.ports),
       counts_buffer_(config.buffer.total < BufferConfig::kUnlimited || config.buffer.lossless != 0),
       class_of_(config.classes),
       table_(sim::draw_u64(config.seed, sim::component_id(config.path), sim::DrawPurpose::Ecmp, 0)),
       buffer_(config.buffer, config.ports, config.priorities),
       config_(config),
-      pool_(pool),
-      runs_(8 * config.ports) {
+      pool_(pool) {
     SIM_CHECK(2 * config.ports <= sim::kMaxLocalSources && config.ports < (1U << kIngressBits), config.ports);
     SIM_CHECK(buffer_.shared_total() >= 0, config.path, buffer_.shared_total());
     SIM_CHECK(config.buffer.lossless >> pfc::kPriorities == 0, config.path, config.buffer.lossless);

@@ -292,6 +292,7 @@ class alignas(64) Switch final : public sim::Node {
     sim::SimTime next_control_ = sim::SimTime::max();
     uint64_t active_ = 0;          ///< lanes of ports that may have something to do: the others are not looked at
     std::vector<Queue> queues_;    ///< by port, then dense priority
+    PacketRuns runs_;              ///< what is in them
     std::vector<Stored> stored_;   ///< by port; empty if there has never been one
     uint32_t storing_ = 0;         ///< packets in stored_: only then is it looked at
     uint32_t leaves_at_once_ = 0;  ///< priorities ahead of which an egress never chooses another one
@@ -311,7 +312,6 @@ class alignas(64) Switch final : public sim::Node {
     SharedBuffer buffer_;
     SwitchConfig config_;
     wire::PacketPool* pool_;
-    PacketRuns runs_;  ///< what is in the queues
     sim::EventList<ControlTimer> control_timers_;
     struct StormAt {
         PortIndex port;

@@ -157,22 +157,33 @@ void add_verdicts(const std::vector<expect::ExpectationVerdict>& verdicts, std::
     }
 }
 
+/// "'flap' fired 2 times, from 1 ms to 3 ms".
+std::string fault_text(const run::FaultRecord& fault) {
+    if (fault.fired == 0)
+        return fmt::format("'{}' never fired{}", fault.name, fault.silence.empty() ? "" : ": " + fault.silence);
+    const std::string times = fault.fired == 1 ? "once" : fmt::format("{} times", fault.fired);
+    const std::string when = fault.first == fault.last
+                                 ? "at " + time_text(fault.first)
+                                 : fmt::format("from {} to {}", time_text(fault.first), time_text(fault.last));
+    return fmt::format("'{}' fired {}, {}", fault.name, times, when);
+}
+
+void add_faults(const run::RunResult& result, std::string& out) {
+    if (result.faults.empty()) return;
+    std::string text = "faults   ";
+    for (std::size_t i = 0; i < std::min(result.faults.size(), kMaxFaults); ++i)
+        text += (i == 0 ? "" : "; ") + fault_text(result.faults[i]);
+    if (result.faults.size() > kMaxFaults)
+        text += fmt::format("; and {} more: see result.json", result.faults.size() - kMaxFaults);
+    out += wrapped(text, 9);
+}
+
 }  // namespace
 
 std::string fault_lines(const run::RunResult& result) {
     std::string out;
-    for (std::size_t i = 0; i < std::min(result.faults.size(), kMaxFaults); ++i) {
-        const run::FaultRecord& fault = result.faults[i];
-        const std::string when = fault.first == fault.last
-                                     ? fmt::format("at {}", time_text(fault.first))
-                                     : fmt::format("from {} to {}", time_text(fault.first), time_text(fault.last));
-        const std::string silence = fault.silence.empty() ? "" : ": " + fault.silence;
-        out +=
-            wrapped(fault.fired == 0   ? fmt::format("  fault '{}' never fired{}", fault.name, silence)
-                    : fault.fired == 1 ? fmt::format("  fault '{}' fired once, {}", fault.name, when)
-                                       : fmt::format("  fault '{}' fired {} times, {}", fault.name, fault.fired, when),
-                    4);
-    }
+    for (std::size_t i = 0; i < std::min(result.faults.size(), kMaxFaults); ++i)
+        out += wrapped("  fault " + fault_text(result.faults[i]), 4);
     if (result.faults.size() > kMaxFaults)
         out += fmt::format("  … and {} more faults: see result.json\n", result.faults.size() - kMaxFaults);
     return out;
@@ -202,7 +213,7 @@ std::string summary_text(const run::RunResult& result, const std::vector<expect:
     if (warnings.size() > kMaxWarnings) {
         out += fmt::format("         … and {} more warnings: see result.json\n", warnings.size() - kMaxWarnings);
     }
-    out += fault_lines(result);
+    add_faults(result, out);
     add_verdicts(verdicts, out);
     return out;
 }

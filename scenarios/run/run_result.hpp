@@ -124,8 +124,8 @@ struct FaultRecord {
     std::string name;
     uint64_t fired = 0;
     bool must_fire = true;
-    sim::SimTime first, last;  ///< when, if it fired
-    std::string silence;       ///< why it did not fire, a clause; "": nothing is known
+    sim::SimTime first = {}, last = {};  ///< when, if it fired
+    std::string silence = {};            ///< why it did not fire, a clause; "": nothing is known
 
     /// It acted `times` more, from `from` to `to`.
     void add_firing(uint64_t times, sim::SimTime from, sim::SimTime to) {

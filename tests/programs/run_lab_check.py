@@ -323,10 +323,25 @@ def a_killed_lab_that_was_up_makes_room_for_the_next():
         expect(not list(pathlib.Path(folder).iterdir()), f"left: {list(pathlib.Path(folder).rglob('*'))[:5]}")
 
 
+def a_hostile_program_is_refused_and_its_neighbours_notice_nothing():
+    hostile = pathlib.Path(OPTIONS.programs) / "hostile"
+    for server, client in (("ibv_rc_pingpong -g 1", "ibv_rc_pingpong -g 1 h0"), ("ib_write_bw -n 1000", "ib_write_bw -n 1000 h0")):
+        run = simverbs("exec", "h0", server, "h1", client, "h1", str(hostile))
+        told = run.stdout + run.stderr
+        expect("shrunk" not in told and "0 handles of others" in told, told)
+        expect(re.search(r"written to nowhere: (?!success)", told), told)
+        expect("writing garbage" in told, told)
+        if "pingpong" in server:
+            expect(told.count("8192000 bytes in ") == 2 and told.count("1000 iters in ") == 2, told)
+        else:
+            expect(len(re.findall(r"^.*65536 +1000 +\d", told, re.M)) == 2, told)
+        expect(told.count("connections to the lab's socket without a hello") == 1, f"told once, with who: {told}")
+
+
 CHECKS = [the_lab_of_the_readme_can_be_copied_and_run, a_wrong_command_line_is_told_where_what_and_what_to_do,
           a_command_s_help_tells_its_own_exit_codes, four_labs_at_once_do_not_disturb_each_other, another_seed_gives_other_psns_and_the_same_verdict,
           a_loaded_core_changes_nothing, interrupt_ends_everything, killing_the_tool_kills_its_programs,
-          a_killed_program_ends_the_lab_with_a_clear_word,
+          a_killed_program_ends_the_lab_with_a_clear_word, a_hostile_program_is_refused_and_its_neighbours_notice_nothing,
           a_program_killed_while_it_starts_ends_the_lab, a_statically_linked_program_is_one_clear_error,
           a_timeline_has_the_lost_packet_and_its_retransmission, a_timeline_names_the_messages_of_connections,
           a_lab_stays_up_for_two_terminals, a_killed_lab_that_was_up_makes_room_for_the_next]

@@ -242,7 +242,7 @@ def a_scenario_writes_a_timeline_of_its_programs():
                              text=True, timeout=120, env=environment)
         expect(run, 0, "passed pingpong")
         page = (pathlib.Path(folder) / "pingpong" / "timeline.html").read_text(encoding="utf-8")
-        for part in ("the first 30 of", "outputs.timeline_packets:", "ibv_rc_pingpong -g 1 -n 20 h0", '"name":"RC_SEND_ONLY"'):
+        for part in ("the first 30 of", "outputs.timeline_packets:", "ibv_rc_pingpong -g 1 -n 20 h0", '"name":"RC_SEND_FIRST"'):
             if part not in page:
                 raise AssertionError(f"the timeline lacks {part!r}")
     flows = "name: f\nhosts: 2\nworkloads:\n  - {name: w, kind: flows, flows: [{src: h0, dst: h1, bytes: 1 MB}]}\n"

@@ -16,6 +16,7 @@ using simverbs::timeline::Fate;
 using simverbs::timeline::kNone;
 using simverbs::timeline::Packet;
 using simverbs::timeline::QueuePair;
+using simverbs::timeline::Timeline;
 using simverbs::timeline::WorkRecord;
 using simverbs::timeline::WorkRequest;
 

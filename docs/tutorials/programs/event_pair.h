@@ -56,6 +56,11 @@ static void start_pair(struct pair* p) {
         die("RESET -> INIT");
 }
 
+static void wait_for_peer(int fd) {
+    char c = 'x';
+    if (write(fd, &c, 1) != 1 || read(fd, &c, 1) != 1) die("peer");
+}
+
 /* INIT to RTS, with the peer at the other end of `fd`. */
 static void connect_pair(struct pair* p, int fd, int gid_index, uint8_t timeout, uint8_t retry_cnt) {
     struct {
@@ -91,6 +96,5 @@ static void connect_pair(struct pair* p, int fd, int gid_index, uint8_t timeout,
                           IBV_QP_MAX_QP_RD_ATOMIC))
         die("RTR -> RTS");
     /* Nobody sends before both are ready. */
-    char c = 'x';
-    if (write(fd, &c, 1) != 1 || read(fd, &c, 1) != 1) die("peer");
+    wait_for_peer(fd);
 }

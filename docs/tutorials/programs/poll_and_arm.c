@@ -79,5 +79,7 @@ int main(int argc, char** argv) {
     int fd = connect_tcp(argc > 2 ? argv[2] : NULL, PORT);
     connect_pair(&p, fd, 1, 14, 7);
     printf("%d messages\n", argc > 2 ? ask(&p) : serve(&p));
+    /* The queue pair goes with the process: not before the last answer is there. */
+    wait_for_peer(fd);
     return 0;
 }

@@ -70,7 +70,10 @@ InboundFault take_send_payload(Device& d, Qp& qp, const wire::Packet& packet, si
     if (qp.verbs != nullptr && n > 0) {
         const CurrentReceive& c = qp.verbs->receive;
         if (rs.received + uint64_t{n} > c.capacity) return {Check::ReceiveTooSmall, 0, rs.received + uint64_t{n}, 0};
-        const auto fault = d.scatter(qp.pd, c.sges, rs.received, packet, d.host_port.post_write(now, n));
+        // A receive of an SRQ lies in the SRQ's domain, whichever the QP's is. Source: IBTA vol. 1, "Shared receive
+        // queue".
+        const uint32_t pd = qp.verbs->srq != nullptr ? qp.verbs->srq->pd : qp.pd;
+        const auto fault = d.scatter(pd, c.sges, rs.received, packet, d.host_port.post_write(now, n));
         if (fault.check != Check::None) return {fault.check, fault.va, fault.length, fault.key};
     }
     rs.received += n;

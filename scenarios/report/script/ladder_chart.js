@@ -151,7 +151,7 @@ function writeTexts(chart, view) {
       ctx.font = `600 12px ${font}`;
       ctx.textAlign = x0 < (chartArea.left + chartArea.right) / 2 ? 'left' : 'right';
       const text = of.kind === 'timeout' ? 'ACK timeout' : 'to the error state';
-      write(text, x0 + (ctx.textAlign === 'left' ? 12 : -12), y0, 0, 'bad', 'middle');
+      write(text, x0 + (ctx.textAlign === 'left' ? 10 : -10), y0 - 3, 0, 'bad', 'bottom');
       ctx.textAlign = 'center';
     }
   }

@@ -188,9 +188,9 @@ TEST(PortFaults, AnArmedPortReceivesButSendsNothing) {
 
 TEST(PortFaults, ACableThatFlapsIsSeenByTheAdapterAtItsEnd_ASilentFreezeByNobody) {
     EXPECT_EQ(place("  - {link: h1, flap: {period: 9 us, down: 1 us}}\n", kTwoPrograms).built.ports.size(), 1U);
-    EXPECT_EQ(place("  - {link: h1, direction: a_to_b, flap: {period: 9 us, down: 1 us}}\n", kTwoPrograms)
-                  .built.ports.size(),
-              0U);
+    EXPECT_EQ(
+        place("  - {link: h1, direction: a_to_b, flap: {period: 9 us, down: 1 us}}\n", kTwoPrograms).built.ports.size(),
+        0U);
     const Placed frozen = place("  - {freeze: {nic: h1, at: 3 us, for: 1 us}}\n", kTwoPrograms);
     EXPECT_EQ(frozen.built.ports.size(), 0U);
     ASSERT_EQ(up(frozen, 1) + down(frozen, 1), 2U);
@@ -214,7 +214,8 @@ TEST(PortFaults, WhatEthernetLacksIsSaid) {
 TEST(PortFaults, OnlyAdaptersOfProgramsHavePortsThatChange) {
     const Placed p = place(
         "  - {port_state: {port: sw0/1, state: down, at: 1 us}}\n  - {change_gid: {port: h1, index: 1, at: 1 us}}\n");
-    EXPECT_NE(p.problems.find("faults[0].port_state.port: 'sw0/1' is no port of a program's adapter"), std::string::npos)
+    EXPECT_NE(p.problems.find("faults[0].port_state.port: 'sw0/1' is no port of a program's adapter"),
+              std::string::npos)
         << p.problems;
     EXPECT_NE(p.problems.find("faults[1].change_gid.port: 'h1' is no port of a program's adapter"), std::string::npos);
 }
