@@ -261,7 +261,7 @@ TEST_F(RcError, AnOperationThatTheQpTypeLacksIsPostedAndCompletesInError) {
     start({});
     EXPECT_EQ(rig.send(a, WrOpcode::Tso, 1, 0, 8) + rig.send(a, WrOpcode::Send, 2, 0, 8), 0);
     rig.settle();
-    EXPECT_EQ(rig.completions(a), "1:LOC_QP_OP_ERR 2:WR_FLUSH_ERR");
+    EXPECT_EQ(rig.completions(a), "1:LOC_QP_OP_ERR 2:WR_FLUSH_ERR 100:WR_FLUSH_ERR");
     EXPECT_EQ(rig.state(a), QpState::Err);
 }
 
@@ -270,7 +270,7 @@ TEST_F(RcError, AWriteWithImmediateThatIsRefusedTakesItsReceiveAlong) {
     ASSERT_EQ(rig.receive(b, 200, 0, 64) + rig.receive(b, 201, 0, 64), 0);
     ASSERT_EQ(rig.send(a, WrOpcode::RdmaWriteWithImm, 1, 0, 8, b.base, b.mr.rkey + 1), 0);
     rig.settle();
-    EXPECT_EQ(rig.completions(a), "1:REM_ACCESS_ERR");
+    EXPECT_EQ(rig.completions(a), "1:REM_ACCESS_ERR 100:WR_FLUSH_ERR");
     EXPECT_EQ(rig.completions(b), "200:LOC_ACCESS_ERR 201:WR_FLUSH_ERR");
 }
 
