@@ -30,6 +30,7 @@ class PacketPool;
 namespace simverbs::hca {
 
 class Device;
+class QpObserver;
 class WorkSource;
 
 /// Who asks for a control operation, when, and whether it wants to know why it was refused.
@@ -307,6 +308,9 @@ class Hca final : public sim::Node {
 
     /// Every packet carries its addresses from now on: captures need them. Before the first packet.
     void set_wire_detail(bool on);
+
+    /// Who hears of QPs, posts and completions from now on (not owned); null: nobody. Before the first QP.
+    void set_observer(QpObserver* observer) noexcept;
 
     /// What every QP waits for, one line each, for the stuck-state dump; empty if nothing is outstanding.
     [[nodiscard]] std::vector<std::string> outstanding_work() const;

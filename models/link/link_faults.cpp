@@ -90,6 +90,7 @@ bool LinkFaults::apply(wire::Packet& packet, PacketChannel& channel, wire::Packe
         if (!hits(i, packet)) continue;
         if (fired_[i].count++ == 0) fired_[i].first = now;
         fired_[i].last = now;
+        if (observer_ != nullptr) observer_->on_fault(now, packet, faults_[i]);
         switch (faults_[i].kind) {
             case FaultKind::Drop:
             case FaultKind::Down:
@@ -117,7 +118,9 @@ bool LinkFaults::apply(wire::Packet& packet, PacketChannel& channel, wire::Packe
     }
     if (copy) {
         ++duplicated_;
-        hold(pool != nullptr ? pool->duplicate(shard, packet) : packet, now, 0, channel);
+        const wire::Packet second = pool != nullptr ? pool->duplicate(shard, packet) : packet;
+        if (observer_ != nullptr) observer_->on_copied(packet, second);
+        hold(second, now, 0, channel);
     }
     if (hold_until == sim::SimTime::zero()) return true;
     hold(packet, hold_until, release_after, channel);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "scenarios/lang/lab_reading.hpp"
 #include "scenarios/lang/scenario_loader.hpp"
@@ -19,6 +20,7 @@ struct ScenarioReading {
     bool workload_names_are_complete = true;
     bool fault_names_are_complete = true;
     bool program_names_are_complete = true;
+    std::vector<ExpectationSpec> names_of_wrong_expectations{};  ///< ScenarioDraft's
 };
 
 void read_transport(ScenarioReading& reading, const Section& scenario);
@@ -53,7 +55,7 @@ bool check_host(const ScenarioReading& reading, const PlaceRef& host);
 
 /// Reads a statement such as "fct.slowdown.p99 of websearch < 10"; nullopt after a report. `position` is that of the
 /// statement's first character.
-[[nodiscard]] std::optional<ExpectationSpec> parse_expectation(const ScenarioReading& reading, std::string_view text,
+[[nodiscard]] std::optional<ExpectationSpec> parse_expectation(ScenarioReading& reading, std::string_view text,
                                                                const SourcePosition& position, const std::string& path);
 
 /// Reports a regular expression (ECMAScript) that is none.

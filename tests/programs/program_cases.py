@@ -17,6 +17,9 @@ class Number:
     line: str = "h1"  # whose output
 
 
+NEVER = (r"conflicting CPU frequency", r"not deterministic from here")
+
+
 @dataclass(frozen=True)
 class Case:
     name: str
@@ -26,7 +29,7 @@ class Case:
     exit: int = 0
     stdout: tuple = ()      # regular expressions that some line must match
     stderr: tuple = ()
-    never: tuple = (r"conflicting CPU frequency", r"not deterministic from here")
+    never: tuple = NEVER
     numbers: tuple = ()
     pcap: str = ""          # "": no capture; "strict": every request answered; "unacked": a peer may be missing
     runs: int = 1           # more than one: stdout (and captures) must be the same bytes each time
@@ -63,6 +66,33 @@ TUTORIAL_MISTAKES = (
      r"the responder QP's qp_access_flags do not allow the operation"),
     (8, "completions_never_polled", (r"ibv_post_send: Cannot allocate memory after 16 requests",), r"the send queue is full"),
 )
+
+
+def qperf(tests, lab, options):
+    """Both sides of some of qperf's tests; each lasts one simulated second."""
+    return dict(lab=lab, needs=("qperf",), commands=(
+        ("h0", "qperf"), ("h1", f"sh -c 'sleep 0.01; qperf -t 1 {options} h0 {tests}; r=$?; qperf h0 quit; exit $r'")),
+        stdout=tuple(rf"^\[h1\] {test}:" for test in tests.split()) + (r"^\[h1\] +(bw|send_bw|latency|msg_rate) +=",),
+        never=NEVER + (r" = +0 ",))
+
+
+def ucx(transports, test):
+    return dict(needs=("ucx_perftest",), seconds=3, stdout=(r"^\[h1\] Final: +100 ",), commands=(
+        ("h0", f"env UCX_TLS={transports} ucx_perftest"),
+        ("h1", f"env UCX_TLS={transports} ucx_perftest h0 -t {test} -n 100 -w 10")))
+
+
+UCX_TESTS = ("tag_lat", "tag_bw -s 65536", "tag_sync_lat", "ucp_put_lat", "ucp_put_bw", "ucp_get", "ucp_add", "ucp_fadd", "ucp_swap",
+             "ucp_cswap", "stream_lat", "stream_bw", "ucp_am_lat", "ucp_am_bw")
+FI_PINGPONG = {"msg": "-p verbs -e msg", "rdm": "-p \"verbs;ofi_rxm\" -e rdm"}
+
+
+def fio(verb):
+    job = "--ioengine=rdma --port=7174 --bs=64k --size=1m --iodepth=16"
+    return dict(needs=("fio",), seconds=4, stdout=(r"^\[h1\] .*err= 0:", r"^\[h1\] +WRITE: bw=", r"issued rwts: total=0,16,0,0"),
+                commands=(("h0", f"fio --name=server {job} --rw=read"),
+                          ("h1", f"sh -c 'sleep 0.1; fio --name=client {job} --hostname=h0 --verb={verb} --rw=write'")))
+
 
 SHORT = [
     # What tools see of a device.
@@ -246,6 +276,28 @@ SHORT = [
            stdout=(r"^\[h1\] \s*\d+\s+\d+\s+\d", r"Data ex\. method : rdma_cm"))
       for fabric, lab in (("roce", ""), ("ib", IB))
       for tool in ("ib_write_bw", "ib_send_lat", "ib_read_bw", "ib_atomic_lat", "ib_write_bw -q 4", "ib_send_bw -c UD -s 1024")],
+    # Libraries above verbs, and benchmarks of others.
+    Case("uverbs_nodes_are_character_devices", (("h0", "sh -c 'test -c /dev/infiniband/uverbs0 -a -r /dev/infiniband/uverbs0 && echo it is'"),),
+         stdout=(r"it is$",)),
+    Case("qperf_rc_by_rdma_cm_on_roce", seconds=9,
+         **qperf("rc_bw rc_lat rc_rdma_read_bw rc_rdma_write_lat", "two_hosts_roce_10g", "-cm1 -m 1M")),
+    Case("qperf_rc_and_uc_on_infiniband", seconds=9,
+         **qperf("rc_bw rc_bi_bw uc_bw rc_lat uc_lat rc_rdma_read_bw rc_rdma_write_lat", "two_hosts_ib_far", "-m 1M")),
+    *[Case(f"ucx_info_finds_verbs_transports_and_no_mlx5_ones_{fabric}", (("h0", "ucx_info -d"),), lab=lab, needs=("ucx_info",),
+           stdout=(r"Transport: rc_verbs", r"Transport: ud_verbs", r"System device: mlx5_0"), never=NEVER + (r"_mlx5",))
+      for fabric, lab in (("roce", ""), ("ib", IB))],
+    *[Case(f"ucx_perftest_{transports}_{test.split()[0]}_{fabric}", lab=lab, **ucx(transports, test))
+      for fabric, lab in (("roce", ""), ("ib", IB)) for transports in ("rc_v", "ud_verbs") for test in UCX_TESTS[:2]],
+    *[Case(f"fi_pingpong_{kind}_{fabric}", pair("fi_pingpong", f"{o} -I 100 -S 1024"), lab=lab, needs=("fi_pingpong",), seconds=3,
+           stdout=(r"^\[h1\] 1k +100 +=100",))
+      for fabric, lab in (("roce", ""), ("ib", IB)) for kind, o in FI_PINGPONG.items()],
+    Case("fi_info_finds_the_verbs_provider", (("h0", "fi_info -p verbs"),), needs=("fi_info",),
+         stdout=(r"domain: mlx5_0$", r"protocol: FI_PROTO_RDMA_CM_IB_RC")),
+    *[Case(f"open_mpi_on_four_hosts_{fabric}", (("h0", "mpirun --allow-run-as-root --mca pml ucx --mca plm_rsh_agent \"{simverbs} on\""
+                                                " --host h0,h1,h2,h3 -np 4 {mpi_ring}"),), lab=lab, needs=("mpirun",), seconds=9,
+           stdout=tuple(rf"rank {i} of 4 on h{i}: 0 bytes wrong, the sum is 10$" for i in range(4)))
+      for fabric, lab in (("roce", "four_hosts"), ("ib", "four_hosts_ib"))],
+    *[Case(f"fio_{verb}_{fabric}", lab=lab, **fio(verb)) for fabric, lab in (("roce", ""), ("ib", IB)) for verb in ("write", "read", "send")],
     # Wall clock.
     Case("wall_clock_rc_pingpong", pair("ibv_rc_pingpong", "-g 1"), options=("--clock", "wall"), stdout=(r"iters in",)),
     Case("wall_clock_rc_pingpong_events", pair("ibv_rc_pingpong", "-g 1 -e -n 2000"), options=("--clock", "wall"), stdout=(r"2000 iters",)),
@@ -298,6 +350,11 @@ def full():
                     text += " -n 200"
                 name = f"full_{test}_{fabric}_{text}".replace(" ", "_").replace("-", "")
                 cases.append(Case(name, pair(f"ib_{test}", text), lab=use_lab, seconds=60))
+        for transports, test in itertools.product(("rc_v", "ud_verbs"), UCX_TESTS):
+            cases.append(Case(f"full_ucx_{transports}_{test.split()[0]}_{fabric}", lab=lab, **ucx(transports, test)))
+    for test in ("ud_lat", "rc_fetch_add_mr", "rc_compare_swap_mr", "ver_rc_fetch_add", "ver_rc_compare_swap", "tcp_lat", "uc_bi_bw",
+                 "rc_rdma_read_lat", "rc_rdma_write_bw", "uc_rdma_write_bw", "uc_rdma_write_lat"):
+        cases.append(Case(f"full_qperf_{test}_ib", seconds=20, **qperf(test, "two_hosts_ib_far", "")))
     unique = {c.name: c for c in cases}
     return list(unique.values())
 

@@ -34,6 +34,7 @@ def server_and_environment(simverbs):
 
 def run_once(case, simverbs, programs, pcap_dir):
     server, environment = server_and_environment(simverbs)
+    programs = {"simverbs": str(pathlib.Path(server).resolve()), **programs}
     command = [server, "exec"]
     if case.lab:
         command += ["--lab", case.lab]
@@ -112,7 +113,9 @@ def main():
     parser.add_argument("name")
     options = parser.parse_args()
     case = program_cases.by_name(options.name)
-    missing = missing_tools(case)
+    built = own_programs(options.programs)
+    missing = missing_tools(case) + [name for _, text in case.commands for name in re.findall(r"\{(\w+)\}", text)
+                                     if name != "simverbs" and name not in built]
     if missing:
         print("skipped: not installed:", ", ".join(missing))
         return 77

@@ -27,7 +27,10 @@ constexpr Cause kLocLen[] = {
     {"the message is longer than max_msg_sz", "ibv_devinfo -v shows max_msg_sz: 2^30 or 2^31 bytes as a rule."}};
 constexpr Cause kLocQpOp[] = {
     {"the adapter could not carry out the request as it stands in the queue",
-     "A request of an impossible kind for this QP: a damaged WQE, or an operation that the QP was not created for."},
+     "An operation that the type of QP does not have, such as a READ on UC or a WRITE on UD (the table is in "
+     "ibv_post_send(3); ibv_post_send itself does not look), or LOCAL_INV of a key that is no bound type 2 window."},
+    {"Soft-RoCE (rxe) only, on a receive: too small, or its memory cannot be written",
+     "An HCA says LOC_LEN_ERR and LOC_PROT_ERR instead."},
     {"a READ or atomic without room for it", "max_rd_atomic of the requester is 0: set it at RTR → RTS."},
     {"Soft-RoCE (rxe) only: a wrong lkey", "An HCA says LOC_PROT_ERR instead."}};
 constexpr Cause kLocProt[] = {
@@ -54,8 +57,9 @@ constexpr Cause kBadResp[] = {
      "Two QPs that believe in different peers: check dest_qp_num and PSNs (sq_psn here = rq_psn there). A corrupt or "
      "foreign packet that passed its checks. In a simulation: a fault that changes packets."}};
 constexpr Cause kLocAccess[] = {
-    {"the responder's own rules were broken by an incoming WRITE with immediate",
-     "On the receive side: the memory region of the request changed between check and use. Rare."}};
+    {"an incoming WRITE with immediate had a wrong rkey, range or right",
+     "On the receive side: the WRITE of one packet had taken this receive. The writer sees REM_ACCESS_ERR; look there "
+     "for the rkey and remote_addr that it used. Soft-RoCE says REM_ACCESS_ERR on the receive, too."}};
 constexpr Cause kRemInvReq[] = {
     {"the peer's receive is smaller than this SEND", "The peer has LOC_LEN_ERR on its receive."},
     {"the peer's QP does not allow the operation",

@@ -155,6 +155,11 @@ int code_of(const Job& job, const ProgramRun& programs) {
     return scenarios::expect::all_passed(job.verdicts) ? kSuccess : kProgramFailed;
 }
 
+void write_timeline(const std::string& page, Job& job) {
+    std::string error = scenarios::output::write_file(job.folder / "timeline.html", page);
+    if (!error.empty()) job.write_errors.push_back(std::move(error));
+}
+
 void execute_checked(Job& job) {
     const ScenarioSpec& spec = *job.spec;
     const bool has_programs = !spec.programs.empty();
@@ -182,7 +187,9 @@ void execute_checked(Job& job) {
     job.result = scenarios::run::run_scenario(
         spec, *built, std::move(described), sampling, [](auto, auto, auto) { return !stop_signal_seen(); }, driver);
     ProgramRun done;
+    std::string timeline;
     if (programs) {
+        timeline = programs->timeline_page();
         done = programs->finish();
         add_programs(done, job);
     }
@@ -191,6 +198,7 @@ void execute_checked(Job& job) {
     const auto judged = scenarios::expect::evaluate(spec.expectations, job.result);
     job.verdicts.insert(job.verdicts.end(), judged.begin(), judged.end());
     job.write_errors = scenarios::output::write_run_folder(job.folder, job.result, job.verdicts, spec.outputs).errors;
+    if (!timeline.empty()) write_timeline(timeline, job);
     job.summary =
         has_programs ? programs_summary(job, done) : scenarios::output::summary_text(job.result, job.verdicts);
     job.code = code_of(job, done);

@@ -1,12 +1,14 @@
 // simverbs up, on, down: a lab that stays, for programs in several terminals.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <netdb.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 
@@ -17,8 +19,10 @@
 #include "tools/simverbs/launch.hpp"
 #include "tools/simverbs/output_relay.hpp"
 #include "tools/simverbs/signals.hpp"
+#include "tools/simverbs/timeline_page.hpp"
 #include "tools/simverbs/up_state.hpp"
 #include "tools/simverbs/user_error.hpp"
+#include "verbs_shim/protocol/messages.hpp"
 #include "verbs_shim/server/arbiter.hpp"
 #include "verbs_shim/server/wall_loop.hpp"
 
@@ -58,7 +62,22 @@ int serve(const scenarios::LabSpec& spec, const UpOptions& options, int ready_fd
     }
     ::unlink(up_state_file(options.name).c_str());
     session.close_captures();
+    write_timeline(options.lab, spec, session, {});
     return kSuccess;
+}
+
+int become_on(const std::string& host, const std::string& socket, const ProgramCommand& program) {
+    const int error = become(program, {socket, host, preload_library()});
+    throw UserError(fmt::format("{}: {}", program.file, std::strerror(error)));
+}
+
+/// From a program of a lab, such as mpirun, to another host of it: there the names of hosts are the lab's own.
+int go_over(const std::string& socket, const std::string& host, const ProgramCommand& program) {
+    addrinfo* found = nullptr;
+    if (::getaddrinfo(host.c_str(), nullptr, nullptr, &found) != 0)
+        throw UserError(fmt::format("on: this lab has no host '{}'", host));
+    ::freeaddrinfo(found);
+    return become_on(host, socket, program);
 }
 
 /// Before the text of a UserError on its way through the pipe.
@@ -90,6 +109,7 @@ int run_up(const UpOptions& options) {
     const scenarios::LabSpec spec = load_lab(options.lab);
     if (is_up(options.name))
         throw UserError(fmt::format("a lab '{}' is up already; simverbs down ends it", options.name));
+    check_timeline(options.lab);
     if (options.foreground) return serve(spec, options, -1);
     int ready[2];
     if (::pipe2(ready, O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
@@ -125,24 +145,28 @@ int run_down(const std::string& name) {
     return kSuccess;
 }
 
-int run_on(const std::string& name, const std::string& host, const std::vector<std::string>& words) {
-    std::vector<std::string> command = words;
-    if (!command.empty() && command.front() == "--") command.erase(command.begin());
+int run_on(const OnOptions& options) {
+    const auto& [name, host, words, as_it_is] = options;
+    const std::vector<std::string> command(
+        words.begin() + (as_it_is && !words.empty() && words.front() == "--" ? 1 : 0), words.end());
     if (host.empty())
         throw UserError(
             "on: no host is given; expected simverbs on HOST -- COMMAND, such as: simverbs on h0 -- ib_send_bw");
     if (command.empty())
         throw UserError(fmt::format(
             "on: no command is given; expected one behind '--', such as: simverbs on {} -- ib_send_bw", host));
-    const UpState state = read_up_state(name);
+    const auto program = [&] {
+        return as_it_is ? parse_program(command) : parse_program(fmt::format("{}", fmt::join(command, " ")));
+    };
+    if (const char* const socket = name.empty() ? std::getenv(protocol::kEnvSocket) : nullptr)
+        return go_over(socket, host, program());
+    const UpState state = read_up_state(name.empty() ? kDefaultLabName : name);
     if (std::find(state.hosts.begin(), state.hosts.end(), host) == state.hosts.end()) {
         const std::vector<std::string_view> known(state.hosts.begin(), state.hosts.end());
         throw UserError(
-            fmt::format("the lab '{}' has no host '{}' {}", name, host, scenarios::did_you_mean(host, known)));
+            fmt::format("the lab '{}' has no host '{}' {}", state.name, host, scenarios::did_you_mean(host, known)));
     }
-    const ProgramCommand program = parse_program(command);
-    const int error = become(program, {state.socket, host, preload_library()});
-    throw UserError(fmt::format("{}: {}", program.file, std::strerror(error)));
+    return become_on(host, state.socket, program());
 }
 
 }  // namespace simverbs::tools

@@ -17,14 +17,24 @@ struct ExecOptions {
 };
 int run_exec(const ExecOptions& options);
 
+/// Of a lab that is up.
+inline constexpr char kDefaultLabName[] = "lab";
+
 struct UpOptions {
     LabRequest lab;
-    std::string name = "lab";
+    std::string name = kDefaultLabName;
     bool foreground = false;
 };
 int run_up(const UpOptions& options);
 int run_down(const std::string& name);
-int run_on(const std::string& name, const std::string& host, const std::vector<std::string>& command);
+
+struct OnOptions {
+    std::string name;  ///< "": the lab whose program asks, and for others the default one
+    std::string host;
+    std::vector<std::string> command;
+    bool as_it_is = false;  ///< words of the command; else a line for the shell, as rsh and ssh take it
+};
+int run_on(const OnOptions& options);
 
 struct RunOptions {
     std::vector<std::string> files;

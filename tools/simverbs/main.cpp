@@ -1,8 +1,12 @@
 // simverbs: unmodified RDMA programs between simulated hosts.
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <limits>
+#include <span>
+#include <string_view>
 
 #include "tools/simverbs/commands.hpp"
 #include "tools/simverbs/exit_code.hpp"
@@ -41,6 +45,12 @@ void add_lab_options(CLI::App& app, LabRequest& lab) {
         },
         "virtual: programs live in simulated time (default); wall: real time");
     app.add_option("--pcap", lab.pcap_folder, "write one capture per NIC port into this folder")->type_name("DIR");
+    app.add_option("--timeline", lab.timeline,
+                   "write a page with a ladder diagram of packets, QP states and work requests")
+        ->type_name("FILE.html");
+    add_number(
+        app, "--timeline-packets", 1, 1'000'000, "20000", [&lab](uint64_t most) { lab.timeline_packets = most; },
+        fmt::format("how many packets the timeline keeps, the first ones (default: {})", kTimelinePackets));
     app.add_flag("--explain", lab.explain, "tell every QP state change and every failing verbs call on stderr");
     app.add_option("--set", lab.parameters, "set a profile parameter of every NIC, e.g. --set 'wqe_process=200 ns'")
         ->type_name("NAME=VALUE")
@@ -72,21 +82,26 @@ int run(int argc, char** argv) {
     up_app->footer(kExitCodes);
     up_app->callback([&] { code = run_up(up); });
 
-    std::string name = "lab";
-    std::string host;
-    std::vector<std::string> command;
+    OnOptions on;
     CLI::App* on_app = app.add_subcommand("on", "run a program on a host of a lab that is up");
-    on_app->add_option("--name", name, "the lab's name")->capture_default_str();
-    on_app->add_option("host", host, "host")->type_name("HOST");
-    on_app->add_option("command", command, "command and its arguments, after --")->type_name("COMMAND …");
+    on_app->add_option("--name", on.name, "the lab's name; default: lab, or for a program of a lab its own");
+    on_app->add_option("host", on.host, "host")->type_name("HOST");
+    on_app->add_option("command", on.command, "command and its arguments after --, or a line for the shell")
+        ->type_name("COMMAND …");
     on_app->positionals_at_end();
     on_app->footer(kExitCodesOfOn);
-    on_app->callback([&] { code = run_on(name, host, command); });
+    on_app->callback([&] {
+        const auto words = std::span(argv, static_cast<size_t>(argc));
+        const auto dashes = std::find(words.begin(), words.end(), std::string_view("--"));
+        on.as_it_is = dashes != words.end() && dashes != words.begin() && on.host == dashes[-1];
+        code = run_on(on);
+    });
 
     CLI::App* down_app = app.add_subcommand("down", "end a lab that is up");
-    down_app->add_option("--name", name, "the lab's name")->capture_default_str();
+    std::string down_name = kDefaultLabName;
+    down_app->add_option("--name", down_name, "the lab's name")->capture_default_str();
     down_app->footer(kExitCodes);
-    down_app->callback([&] { code = run_down(name); });
+    down_app->callback([&] { code = run_down(down_name); });
 
     RunOptions scenario;
     CLI::App* run_app =

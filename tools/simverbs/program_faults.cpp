@@ -101,11 +101,11 @@ void ProgramRunner::end_frozen_programs(SimTime now) {
 
 /// To every process that it has started.
 void ProgramRunner::signal_program(uint32_t index, int signal) {
-    const protocol::LabShared& shared = session_->lab().shared();
+    const server::Roster& roster = session_->lab().roster();
     ::kill(-programs_[index].pid, signal);
-    for (uint32_t i = 0; i < shared.num_processes.load(); ++i) {
-        const protocol::ProcessEntry& entry = shared.processes[i];
-        if (entry.used.load() != 0 && entry.program == index && entry.pid > 0) ::kill(entry.pid, signal);
+    for (uint32_t i = 0; i < roster.num_processes; ++i) {
+        const server::Roster::Process& entry = roster.processes[i];
+        if (entry.used && entry.program == index && entry.pid > 0) ::kill(entry.pid, signal);
     }
 }
 

@@ -203,10 +203,10 @@ void ProgramRunner::end_late_programs(SimTime now) {
 void ProgramRunner::end_program(uint32_t index, SimTime now) {
     Program& p = programs_[index];
     server::Lab& lab = session_->lab();
-    protocol::LabShared& shared = lab.shared();
+    const server::Roster& roster = lab.roster();
     std::vector<uint32_t> processes;
-    for (uint32_t i = 0; i < shared.num_processes.load(); ++i) {
-        if (shared.processes[i].used.load() != 0 && shared.processes[i].program == index) processes.push_back(i);
+    for (uint32_t i = 0; i < roster.num_processes; ++i) {
+        if (roster.processes[i].used && roster.processes[i].program == index) processes.push_back(i);
     }
     signal_program(index, SIGKILL);
     for (int ms = 0; ms < kMostMsToDie && !p.status; ++ms) {
@@ -237,7 +237,7 @@ void ProgramRunner::look_for_stall(SimTime now) {
 uint64_t ProgramRunner::trace_of_slots() const {
     const protocol::LabShared& shared = session_->lab().shared();
     uint64_t trace = sim::mix64(session_->lab().membership_epoch());
-    for (uint32_t i = 0; i < shared.num_slots.load(); ++i) {
+    for (uint32_t i = 0; i < session_->lab().roster().num_slots; ++i) {
         const protocol::ThreadSlot& s = shared.slots[i];
         trace = sim::mix64(trace ^ static_cast<uint64_t>(s.clock_ps)) + s.turn.load() * 8 + s.yield;
     }
@@ -250,12 +250,12 @@ bool ProgramRunner::nobody_can_move() const {
     if (lab.engine().next_event_time() != SimTime::max()) return false;
     const protocol::LabShared& shared = lab.shared();
     bool any = false;
-    for (uint32_t i = 0; i < shared.num_slots.load(); ++i) {
+    for (uint32_t i = 0; i < session_->lab().roster().num_slots; ++i) {
         const protocol::ThreadSlot& s = shared.slots[i];
         const auto turn = static_cast<protocol::Turn>(s.turn.load());
         if (turn == protocol::Turn::Free || turn == protocol::Turn::Gone) continue;
         any = true;
-        if (lab.frozen_until(s.process) == SimTime::max()) continue;
+        if (lab.frozen_until(lab.roster().process_of_slot[i]) == SimTime::max()) continue;
         if (turn != protocol::Turn::Waiting || static_cast<protocol::Yield>(s.yield) != protocol::Yield::Wait)
             return false;
         if (s.wait.deadline_ps != INT64_MAX || (s.wait.flags & protocol::kWaitReadsClock) != 0) return false;

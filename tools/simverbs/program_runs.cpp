@@ -12,6 +12,7 @@
 #include "tools/simverbs/lab_session.hpp"
 #include "tools/simverbs/program_runner.hpp"
 #include "tools/simverbs/signals.hpp"
+#include "tools/simverbs/timeline_page.hpp"
 
 namespace simverbs::tools {
 
@@ -100,6 +101,10 @@ ProgramsOfScenario::ProgramsOfScenario(const ScenarioSpec& spec, scenarios::run:
     LabRequest request;
     request.pcap_folder = options.pcap_folder;
     request.explain = options.explain;
+    if (spec.outputs.timeline) {
+        request.timeline = "timeline.html";
+        request.timeline_packets = spec.outputs.timeline_packets;
+    }
     parts_->session = std::make_unique<LabSession>(spec, built, request, *parts_->runner);
 }
 
@@ -112,6 +117,15 @@ bool ProgramsOfScenario::run(sim::Watcher& watcher) {
     parts_->runner->run(*parts_->session, parts_->result);
     parts_->session->lab().set_watcher(nullptr);
     return parts_->result.ending == ProgramRunEnding::Done;
+}
+
+std::string ProgramsOfScenario::timeline_page() {
+    const ScenarioSpec& spec = parts_->spec;
+    if (!spec.outputs.timeline) return {};
+    std::vector<std::pair<std::string, std::string>> programs;
+    for (const ProgramOutcome& p : parts_->result.programs)
+        programs.emplace_back(fmt::format("{} ({})", p.name, p.host), p.command);
+    return timeline_text(spec.lab, *parts_->session, programs, "outputs.timeline_packets:");
 }
 
 ProgramRun ProgramsOfScenario::finish() {

@@ -76,6 +76,8 @@ class ProgramsOfScenario {
     /// As run::Driver: runs them all to their end. False if flows need not go on: nothing could happen any more, or
     /// the user has interrupted it.
     bool run(sim::Watcher& watcher);
+    /// The text of the timeline's page, once; "" where none is wanted.
+    [[nodiscard]] std::string timeline_page();
     /// How they went, once; captures are complete then.
     [[nodiscard]] ProgramRun finish();
 

@@ -13,10 +13,11 @@ namespace simverbs::client::exports {
 
 namespace {
 
-/// Stands before the pointers that the program gets.
-struct ListHeader {
+/// Stands behind the null pointer that ends the list: programs free the list themselves, too, so it is one block of
+/// malloc that begins with its first entry.
+struct ListTail {
+    ibv_device** list = nullptr;  ///< the list itself: a program that has changed its list gets nothing else freed
     ibv_device** real = nullptr;  ///< the real library's list, to be freed with ours
-    uint64_t unused = 0;
 };
 
 /// The real machine has RDMA devices. Asked by plain system calls: the files that the program sees under /sys are the
@@ -40,8 +41,10 @@ bool machine_has_devices() {
     return found;
 }
 
-ListHeader* header_of(ibv_device** list) {
-    return reinterpret_cast<ListHeader*>(list) - 1;
+ListTail* tail_of(ibv_device** list) {
+    size_t n = 0;
+    while (list[n] != nullptr) ++n;
+    return reinterpret_cast<ListTail*>(list + n + 1);
 }
 
 }  // namespace
@@ -53,26 +56,25 @@ ibv_device** make_device_list(int* num_devices, int& error) {
     if (real == nullptr) num_real = 0;
     const uint32_t ours = verbs::num_devices();
     const size_t entries = ours + static_cast<size_t>(num_real) + 1;
-    auto* const header = static_cast<ListHeader*>(std::calloc(1, sizeof(ListHeader) + entries * sizeof(void*)));
-    if (header == nullptr) {
+    auto** const list = static_cast<ibv_device**>(std::calloc(1, entries * sizeof(void*) + sizeof(ListTail)));
+    if (list == nullptr) {
         error = ENOMEM;
         return nullptr;
     }
-    header->real = real;
-    auto** const list = reinterpret_cast<ibv_device**>(header + 1);
     int n = 0;
     for (uint32_t i = 0; i < ours; ++i) {
         if (ibv_device* const device = verbs::device_at(i)) list[n++] = device;
     }
     for (int i = 0; i < num_real; ++i) list[n++] = real[i];
+    *tail_of(list) = {list, real};
     if (num_devices != nullptr) *num_devices = n;
     return list;
 }
 
 void free_device_list(ibv_device** list) {
-    ListHeader* const header = header_of(list);
-    if (header->real != nullptr) SIMVERBS_FORWARD(ibv_free_device_list, "IBVERBS_1.1", header->real);
-    std::free(header);
+    const ListTail& tail = *tail_of(list);
+    if (tail.list == list && tail.real != nullptr) SIMVERBS_FORWARD(ibv_free_device_list, "IBVERBS_1.1", tail.real);
+    std::free(list);
 }
 
 }  // namespace simverbs::client::exports

@@ -1,6 +1,7 @@
 #include "verbs_shim/server/control.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -183,8 +184,16 @@ hca::ControlContext Call::by(const ContextObject& context) {
     return {context.owner, now, lab.config().explain ? &why : nullptr};
 }
 
-NewEventFd make_event_fd(Lab& lab) {
+NewEventFd make_event_fd(Lab& lab, const Client& client) {
     NewEventFd made;
+    rlimit limit{};
+    (void)::getrlimit(RLIMIT_NOFILE, &limit);
+    constexpr rlim_t kShare = 4;  // of all descriptors, at most, for one client
+    if (*client.held_descriptors >= limit.rlim_cur / kShare) {
+        made.error = EMFILE;
+        return made;
+    }
+    made.server_end.held = HeldDescriptor(client.held_descriptors);
     int ends[2] = {-1, -1};
     if (::pipe2(ends, O_CLOEXEC) != 0) {
         made.error = errno;

@@ -109,12 +109,20 @@ struct NewEventFd {
     EventFd server_end;
     UniqueFd process_end;
 };
-[[nodiscard]] NewEventFd make_event_fd(Lab& lab);
+/// EMFILE for a client that would leave too few descriptors to the others.
+[[nodiscard]] NewEventFd make_event_fd(Lab& lab, const Client& client);
 
 /// A string of a message that may lack its terminator.
 template <size_t N>
 [[nodiscard]] std::string bounded(const char (&text)[N]) {
     return std::string(text, strnlen(text, N));
+}
+
+/// In one line without control characters: it goes to somebody's terminal.
+[[nodiscard]] inline std::string printable(std::string text) {
+    for (char& c : text)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+    return text;
 }
 
 }  // namespace simverbs::server

@@ -9,7 +9,7 @@ namespace simverbs::server {
 
 int create_channel(Call& call, const protocol::ObjectRequest& request, protocol::CompChannelReply& reply) {
     if (call.context(request.context) == nullptr) return EINVAL;
-    NewEventFd made = make_event_fd(call.lab);
+    NewEventFd made = make_event_fd(call.lab, call.client);
     if (made.error != 0) return made.error;
     ChannelObject channel;
     channel.context = request.context;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,6 +22,7 @@
 #include "verbs_shim/server/nic_sink.hpp"
 #include "verbs_shim/server/poller.hpp"
 #include "verbs_shim/server/program_faults.hpp"
+#include "verbs_shim/server/roster.hpp"
 
 namespace simverbs::server {
 
@@ -104,6 +106,7 @@ class Lab {
     [[nodiscard]] bool virtual_clock() const noexcept { return config_.clock == protocol::ClockMode::Virtual; }
 
     // ---- processes and slots
+    [[nodiscard]] const Roster& roster() const noexcept { return roster_; }
     static constexpr uint32_t kNone = protocol::kNoItem;
     /// A process entry for `host` and `program`; kNone if there are too many.
     uint32_t reserve_process(uint32_t host, uint32_t program);
@@ -175,6 +178,8 @@ class Lab {
     void open_socket();
     void accept_connection();
     void on_visitor(int fd, uint32_t events);
+    void show_out(int fd);
+    void make_room_for_visitors(pid_t pid);
     int provide_sysfs(Host& host);
     void admit(UniqueFd connection, const protocol::HelloRequest& hello, pid_t pid);
     void refuse(int fd, const protocol::HelloRequest& hello, int error);
@@ -190,6 +195,7 @@ class Lab {
     LabObserver* observer_;
     LabBlock block_;
     LabPage page_;
+    Roster roster_;
     Poller poller_;
     LiveMemory memory_;
     std::unique_ptr<RdmaCm> rdma_cm_;
@@ -201,7 +207,9 @@ class Lab {
     std::vector<Host> hosts_;
     std::string socket_path_;
     UniqueFd listener_;
-    std::map<int, UniqueFd> visitors_;
+    std::map<int, UniqueFd> visitors_;  ///< have connected, but not said hello
+    std::deque<int> visitors_in_order_;
+    bool told_of_visitors_ = false;
     bool sysfs_failed_ = false;  ///< said once
     std::map<uint32_t, std::unique_ptr<Client>> clients_;
     std::map<host::AddressSpaceId, uint32_t> process_of_space_;

@@ -46,6 +46,7 @@ void end_objects_of(protocol::LabShared& lab, uint32_t process, int64_t stamp_ps
         if (object.last_process.load(std::memory_order_relaxed) != process + 1) continue;
         object.last_process.store(0);
         object.refs.store(0);
+        if (object.key.load() >> 56 == static_cast<uint64_t>(protocol::ObjectKind::Listener)) object.aux.store(0);
         raise_stamp(object, stamp_ps);
         object.value.fetch_add(1);
     }

@@ -51,17 +51,17 @@ std::string missed_completions(Lab& lab) {
 
 std::string Arbiter::waiting_report() const {
     std::string out;
-    const uint32_t slots = shared_->num_slots.load();
+    const uint32_t slots = lab_->roster().num_slots;
     for (uint32_t i = 0; i < slots; ++i) {
         const Turn turn = turn_of(i);
         if (turn == Turn::Free || turn == Turn::Gone) continue;
         const protocol::ThreadSlot& slot = shared_->slots[i];
-        const protocol::ProcessEntry& entry = shared_->processes[slot.process];
-        const Client* client = lab_->client_of_process(slot.process);
+        const Roster::Process& entry = entry_of(i);
+        const Client* client = lab_->client_of_process(process_of(i));
         out += fmt::format("  {}: {} (pid {}, thread {}) at {:.3f} us: waits: {}\n", lab_->hosts()[entry.host].name,
                            client != nullptr ? client->command : "program", entry.pid, slot.tid,
                            static_cast<double>(slot.clock_ps) * 1e-6,
-                           lab_->frozen_until(slot.process) > sim::SimTime::ps(slot.clock_ps)
+                           lab_->frozen_until(process_of(i)) > sim::SimTime::ps(slot.clock_ps)
                                ? "frozen by a fault of the scenario"
                                : wait_text(slot, turn));
     }

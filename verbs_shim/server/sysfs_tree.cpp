@@ -11,6 +11,7 @@
 
 #include "models/wire/gid.hpp"
 #include "models/wire/mac_address.hpp"
+#include "verbs_shim/protocol/pci_address.hpp"
 #include "verbs_shim/server/lab.hpp"
 
 namespace simverbs::server {
@@ -107,6 +108,12 @@ void make_port(const fs::path& dir, const hca::Hca& hca, uint8_t number) {
     for (const hca::NamedCounter& counter : hca.hw_counters(number)) put(dir / "hw_counters" / counter.name, "0");
 }
 
+/// The slowest generation of PCIe whose sixteen lanes carry what the adapter reads (8b/10b is over since 8 GT/s).
+const char* link_speed(const hca::Hca& hca) {
+    const int64_t mbps = hca.profile().timing.pcie_read_rate.in_bps() / 1'000'000;
+    return mbps <= 126'000 ? "8.0 GT/s PCIe" : mbps <= 252'000 ? "16.0 GT/s PCIe" : "32.0 GT/s PCIe";
+}
+
 void make_pci_device(const fs::path& dir, const hca::Hca& hca, const std::string& slot) {
     const hca::DeviceAttr& attr = hca.query_device();
     const bool ethernet = hca.config().ports.front().link_layer == hca::LinkLayer::Ethernet;
@@ -122,6 +129,8 @@ void make_pci_device(const fs::path& dir, const hca::Hca& hca, const std::string
     put(dir / "irq", "0");
     put(dir / "current_link_width", "16");
     put(dir / "max_link_width", "16");
+    put(dir / "current_link_speed", link_speed(hca));
+    put(dir / "max_link_speed", link_speed(hca));
     put(dir / "uevent", fmt::format("DRIVER=mlx5_core\nPCI_SLOT_NAME={}", slot));
 }
 
@@ -151,8 +160,13 @@ struct Classes {
     fs::path root, infiniband, verbs, mad, net;
 };
 
+/// A PCI address in a domain that no real machine's devices are in: what a program finds by it is this adapter.
+std::string slot_of(uint32_t nic) {
+    return fmt::format("{}:{:02x}:00.0", protocol::kPciDomain, nic + 1);
+}
+
 std::string pci_of(uint32_t nic) {
-    return fmt::format("devices/pci0000:00/0000:{:02x}:00.0", nic + 1);
+    return fmt::format("devices/pci{}:00/{}", protocol::kPciDomain, slot_of(nic));
 }
 
 /// A class entry: a link to where the device really is.
@@ -162,7 +176,7 @@ void link_class(const fs::path& class_dir, const std::string& name, const std::s
 
 void make_nic(const Classes& c, const Nic& nic, uint32_t index) {
     const hca::Hca& hca = *nic.hca;
-    const std::string slot = fmt::format("0000:{:02x}:00.0", index + 1);
+    const std::string slot = slot_of(index);
     const std::string pci = pci_of(index);
     const std::string verbs_name = fmt::format("uverbs{}", index);
     const fs::path ib = c.root / pci / "infiniband" / nic.config.device;
@@ -170,6 +184,8 @@ void make_nic(const Classes& c, const Nic& nic, uint32_t index) {
     fs::create_directories(ib / "ports");
     fs::create_directories(uverbs);
     make_pci_device(c.root / pci, hca, slot);
+    fs::create_directories(c.root / "bus/pci/devices");
+    fs::create_directory_symlink("../../../" + pci, c.root / "bus/pci/devices" / slot);
 
     const hca::DeviceAttr& attr = hca.query_device();
     put(ib / "node_guid", guid_text(attr.node_guid));
@@ -190,6 +206,7 @@ void make_nic(const Classes& c, const Nic& nic, uint32_t index) {
     put(uverbs / "dev", fmt::format("231:{}", 192 + index));
     fs::create_directory_symlink("../..", uverbs / "device");
     link_class(c.verbs, verbs_name, pci + "/infiniband_verbs/" + verbs_name);
+    put(c.root / "dev/infiniband" / verbs_name, "");  // UCX takes a device only if it may read and write this file
 
     make_netdev(c.root / pci / "net" / nic.config.netdev, hca, index);
     link_class(c.net, nic.config.netdev, pci + "/net/" + nic.config.netdev);

@@ -11,11 +11,14 @@ namespace simverbs::hca {
 
 namespace {
 
-/// What the CQE says: on Ethernet the 802.1p priority that was asked for; 0 where that was a DSCP of its own.
+/// What the CQE says: the service level, or on Ethernet in its place which headers the datagram had. A GRH alone is 0.
+/// Source: NVIDIA mlx5 PRM, CQE of a responder; libmlx5 hands it on as `sl`, and UCX finds the destination GID by it.
+enum HeaderType : uint8_t { kIpv6Header = 1, kIpv4Header = 2, kUdpHeader = 8 };
+
 uint8_t service_level_of(const Port& port, const wire::Packet& packet) noexcept {
-    constexpr uint32_t kPriorities = 8;
-    const bool is_sl = port.config->link_layer == LinkLayer::InfiniBand || packet.priority < kPriorities;
-    return is_sl ? static_cast<uint8_t>(packet.priority) : 0;
+    if (port.config->link_layer == LinkLayer::InfiniBand) return static_cast<uint8_t>(packet.priority);
+    if (packet.framing == wire::kFramingRoceV1) return 0;
+    return kUdpHeader | (packet.framing == wire::kFramingIpv6 ? kIpv6Header : kIpv4Header);
 }
 
 }  // namespace
@@ -37,15 +40,16 @@ void UdResponder::on_datagram(Port& port, const wire::Packet& packet, const wire
         fault = {Check::ReceiveTooSmall, 0, bytes, 0};
     } else {
         const sim::SimTime visible = d_.host_port.post_write(now, static_cast<uint32_t>(bytes));
-        fault = d_.scatter(qp_.pd, c.sges, kGrhAreaBytes, packet, visible);
-        if (fault.check == Check::None && has_grh) fault = d_.scatter_bytes(qp_.pd, c.sges, grh, visible);
+        const uint32_t pd = qp_.verbs->srq != nullptr ? qp_.verbs->srq->pd : qp_.pd;
+        fault = d_.scatter(pd, c.sges, kGrhAreaBytes, packet, visible);
+        if (fault.check == Check::None && has_grh) fault = d_.scatter_bytes(pd, c.sges, grh, visible);
     }
     if (fault.check != Check::None) {
         Incident incident = d_.incident_of(qp_, fault.check, packet, now);
         incident.va = fault.va;
         incident.length = fault.length;
         incident.key = fault.key;
-        incident.status = Device::local_status_of(fault.check);
+        incident.status = d_.receive_status_of(fault.check);
         d_.fail_receive(qp_, incident, std::nullopt, now);
         return;
     }

@@ -20,10 +20,11 @@ LabSpec library_lab(std::string_view name) {
 
 TEST(LabLibrary, EveryLabLoadsAndIsNamedLikeItsFile) {
     const std::vector<std::string> names = list_labs(library_dir());
-    EXPECT_EQ(names, (std::vector<std::string>{"back_to_back_cx5", "four_hosts", "one_switch_cx6_hdr100", "ten_hosts",
-                                               "two_hosts_cx6_200g", "two_hosts_ib", "two_hosts_ib_lossy",
-                                               "two_hosts_ideal", "two_hosts_lossy", "two_hosts_roce",
-                                               "two_hosts_roce_100g", "two_hosts_roce_10g"}));
+    EXPECT_EQ(names,
+              (std::vector<std::string>{"back_to_back_cx5", "four_hosts", "four_hosts_ib", "one_switch_cx6_hdr100",
+                                        "ten_hosts", "two_hosts_cx6_200g", "two_hosts_ib", "two_hosts_ib_far",
+                                        "two_hosts_ib_lossy", "two_hosts_ideal", "two_hosts_lossy", "two_hosts_roce",
+                                        "two_hosts_roce_100g", "two_hosts_roce_10g"}));
     for (const std::string& name : names) EXPECT_EQ(library_lab(name).name, name);
 }
 

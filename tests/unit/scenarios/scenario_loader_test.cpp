@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cerrno>
-
 #include "scenarios/lang/scenario_schemas.hpp"
 #include "tests/unit/scenarios/scenario_test_support.hpp"
 
@@ -391,6 +389,15 @@ TEST(Scenario, ASummaryCountsWhatThereIs) {
         "name: x\ntopology: hpcc_320\nsweep: {seed: [1, 2]}\n"
         "workloads: [{kind: permutation, bytes: 1 MB}]\nexpectations: [never drops, deadlocks == 0]\n");
     EXPECT_EQ(summary_of(*loaded.runs), "x: 2 runs of 320 hosts, 1 workload, 2 expectations");
+}
+
+TEST(Scenario, AMapOfAHundredThousandKeysIsReadInOneGo) {
+    // Looking each key up among the others would take minutes.
+    std::string text = "hosts: 2\n";
+    for (int i = 0; i < 100'000; ++i) text += "k" + std::to_string(i) + ": 1\n";
+    DiagnosticSink sink;
+    EXPECT_FALSE(parse_scenario(text, "s.yaml", testing::scenario_options(), sink).has_value());
+    EXPECT_EQ(sink.count(), 100'000U);
 }
 
 TEST(Scenario, ANumberWithoutItsUnitIsAnError) {

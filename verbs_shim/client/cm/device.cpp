@@ -63,7 +63,7 @@ int get_event(int fd, uint64_t key, const protocol::CmCommandRequest& command, p
         const bool closed = error == EBADF;
         if (error != EAGAIN && !closed) return error;
         if (is_non_blocking(fd)) {
-            if (turn::active()) net::note_empty_look(fd, POLLIN);
+            if (turn::active()) net::note_empty_look(fd, POLLIN, seen);
             return EAGAIN;
         }
         if (turn::active()) {

@@ -1,5 +1,7 @@
 // dlopen("libibverbs.so.1") is answered with ourselves, so that clients which look the verbs up by dlsym or dlvsym get
 // the simulated ones. The real library stays loadable under its full path, for those who need its private symbols.
+// A library that is loaded to look into its own dependencies first (RTLD_DEEPBIND, as UCX loads its transports) would
+// find the real verbs, sockets and clocks there: in a lab it looks where every other library looks.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -28,6 +30,7 @@ const char* own_path() noexcept {
 
 SIMVERBS_INTERPOSE void* dlopen(const char* file, int flags) noexcept {
     SIMVERBS_REAL(dlopen);
-    if (net::lab() != nullptr && is_libibverbs(file) && own_path() != nullptr) return real_dlopen(own_path(), flags);
-    return real_dlopen(file, flags);
+    if (net::lab() == nullptr) return real_dlopen(file, flags);
+    const bool ours = is_libibverbs(file) && own_path() != nullptr;
+    return real_dlopen(ours ? own_path() : file, flags & ~RTLD_DEEPBIND);
 }

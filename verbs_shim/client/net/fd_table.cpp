@@ -18,9 +18,27 @@ namespace simverbs::client::net {
 namespace {
 
 std::atomic<Description*> table[kMaxFds];
+std::atomic<int> known_end{0};
+
+void put(int fd, Description* d) noexcept {
+    int end = known_end.load(std::memory_order_relaxed);
+    while (fd >= end && !known_end.compare_exchange_weak(end, fd + 1)) {
+    }
+    table[fd].store(d, std::memory_order_release);
+}
 
 bool has_ends(FdKind kind) noexcept {
     return kind == FdKind::TcpStream || kind == FdKind::Pipe || kind == FdKind::ForeignPipe || kind == FdKind::Unix;
+}
+
+/// The object whose end this description holds; 0: none.
+uint64_t end_key(const Description& d) noexcept {
+    if (d.kind == FdKind::TcpListener) return d.read_key;
+    return has_ends(d.kind) && !d.shut_write ? d.write_key : 0;
+}
+
+bool is_listener(uint64_t key) noexcept {
+    return key >> 56 == static_cast<uint64_t>(protocol::ObjectKind::Listener);
 }
 
 void classify_socket(int fd, Description& d) noexcept {
@@ -88,6 +106,10 @@ void classify(int fd, Description& d) noexcept {
 
 }  // namespace
 
+int end_of_known() noexcept {
+    return known_end.load(std::memory_order_acquire);
+}
+
 Description* peek(int fd) noexcept {
     if (fd < 0 || fd >= kMaxFds) return nullptr;
     return table[fd].load(std::memory_order_acquire);
@@ -101,7 +123,7 @@ Description* assign(int fd, FdKind kind) noexcept {
     new (d) Description;
     d->kind = kind;
     d->refs = 1;
-    table[fd].store(d, std::memory_order_release);
+    put(fd, d);
     return d;
 }
 
@@ -124,7 +146,7 @@ void share(int from, int to) noexcept {
     Description* d = find(from);
     if (d == nullptr) return;
     __atomic_fetch_add(&d->refs, 1, __ATOMIC_RELAXED);
-    table[to].store(d, std::memory_order_release);
+    put(to, d);
 }
 
 Description* forget(int fd) noexcept {
@@ -136,8 +158,7 @@ Description* forget(int fd) noexcept {
 
 void release(Description* d) noexcept {
     if (d == nullptr) return;
-    if (has_ends(d->kind) && d->write_key != 0 && !d->shut_write) drop_end(d->write_key);
-    if (d->kind == FdKind::TcpListener && d->read_key != 0 && turn::active()) turn::object_set_aux(d->read_key, 0);
+    drop_end(end_key(*d));
     if (d->kind == FdKind::RdmaCm) cm::device_closed(d->handle);
     std::free(d->extra);
     std::free(d);
@@ -146,8 +167,9 @@ void release(Description* d) noexcept {
 void retain_end(uint64_t key) noexcept {
     if (!turn::active() || key == 0) return;
     if (protocol::SharedObject* o = turn::object_find(key, true)) {
-        o->refs.fetch_add(1, std::memory_order_relaxed);
-        o->last_process.store(process_index() + 1, std::memory_order_relaxed);
+        const bool first = o->refs.fetch_add(1, std::memory_order_relaxed) == 0;
+        // A child that was forked to close it has no part in whether its parent listens.
+        if (first || !is_listener(key)) o->last_process.store(process_index() + 1, std::memory_order_relaxed);
     }
 }
 
@@ -163,25 +185,32 @@ void drop_end(uint64_t key) noexcept {
     if (o == nullptr) return;
     const uint32_t refs = o->refs.load(std::memory_order_relaxed);
     if (refs > 0) o->refs.store(refs - 1, std::memory_order_relaxed);
-    if (refs <= 1) turn::object_bump(key);
+    if (refs > 1) {
+        // Others listen on, whatever becomes of this process.
+        if (is_listener(key) && o->last_process.load(std::memory_order_relaxed) == process_index() + 1)
+            o->last_process.store(0, std::memory_order_relaxed);
+        return;
+    }
+    turn::object_bump(key);
+    if (is_listener(key)) turn::object_set_aux(key, 0);
 }
 
 void drop_all_ends(bool only_cloexec) noexcept {
     for_each([&](int fd, Description& d) {
-        if (!has_ends(d.kind) || d.write_key == 0 || d.shut_write) return;
+        if (end_key(d) == 0) return;
         if (only_cloexec && (fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0) return;
         if (--d.refs > 0) return;
         if (d.kind == FdKind::ForeignPipe && !is_writer(fd)) return;
-        drop_end(d.write_key);
+        drop_end(end_key(d));
     });
 }
 
 void retain_all_ends() noexcept {
     Description* counted = nullptr;
     for_each([&](int, Description& d) {
-        if (&d == counted || !has_ends(d.kind) || d.write_key == 0 || d.shut_write) return;
+        if (&d == counted || end_key(d) == 0) return;
         counted = &d;
-        retain_end(d.write_key);
+        retain_end(end_key(d));
     });
 }
 

@@ -57,10 +57,13 @@ void share(int from, int to) noexcept;
 Description* forget(int fd) noexcept;
 void release(Description* d) noexcept;
 
+/// Every known descriptor is below it. Programs close all numbers that there could be, one by one, before they exec.
+int end_of_known() noexcept;
+
 /// Calls `visit(fd, description)` for every known descriptor.
 template <typename Visit>
 void for_each(Visit&& visit) {
-    for (int fd = 0; fd < kMaxFds; ++fd)
+    for (int fd = 0, end = end_of_known(); fd < end; ++fd)
         if (Description* d = peek(fd)) visit(fd, *d);
 }
 

@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "verbs_shim/client/net/descriptors.hpp"
+#include "verbs_shim/client/net/device_nodes.hpp"
 #include "verbs_shim/client/net/fd_table.hpp"
 #include "verbs_shim/client/net/lab.hpp"
 #include "verbs_shim/client/net/path_rewriting.hpp"
@@ -188,6 +189,16 @@ SIMVERBS_INTERPOSE int scandir64(const char* path, dirent64*** names, Filter64 f
         return real_##name(__VA_ARGS__);               \
     }
 
+#define SIMVERBS_STAT_CALL(name, parameters, ...)               \
+    SIMVERBS_INTERPOSE int name parameters noexcept {           \
+        SIMVERBS_REAL(name);                                    \
+        spin::before_syscall();                                 \
+        Rewritten r;                                            \
+        rewrite_path(path, r);                                  \
+        const char* where = path_of(path, r);                   \
+        return as_device_node(r, st, real_##name(__VA_ARGS__)); \
+    }
+
 #define SIMVERBS_PATH_AT_CALL(ret, name, parameters, ...) \
     SIMVERBS_INTERPOSE ret name parameters noexcept {     \
         SIMVERBS_REAL(name);                              \
@@ -198,10 +209,20 @@ SIMVERBS_INTERPOSE int scandir64(const char* path, dirent64*** names, Filter64 f
         return real_##name(__VA_ARGS__);                  \
     }
 
-SIMVERBS_PATH_CALL(int, stat, (const char* path, struct stat* st), where, st)
-SIMVERBS_PATH_CALL(int, stat64, (const char* path, struct stat64* st), where, st)
-SIMVERBS_PATH_CALL(int, lstat, (const char* path, struct stat* st), where, st)
-SIMVERBS_PATH_CALL(int, lstat64, (const char* path, struct stat64* st), where, st)
+#define SIMVERBS_STAT_AT_CALL(name, parameters, ...)            \
+    SIMVERBS_INTERPOSE int name parameters noexcept {           \
+        SIMVERBS_REAL(name);                                    \
+        spin::before_syscall();                                 \
+        Rewritten r;                                            \
+        whole_path(dir, path, r);                               \
+        const char* where = path_of(path, r);                   \
+        return as_device_node(r, st, real_##name(__VA_ARGS__)); \
+    }
+
+SIMVERBS_STAT_CALL(stat, (const char* path, struct stat* st), where, st)
+SIMVERBS_STAT_CALL(stat64, (const char* path, struct stat64* st), where, st)
+SIMVERBS_STAT_CALL(lstat, (const char* path, struct stat* st), where, st)
+SIMVERBS_STAT_CALL(lstat64, (const char* path, struct stat64* st), where, st)
 SIMVERBS_PATH_CALL(int, access, (const char* path, int mode), where, mode)
 SIMVERBS_PATH_CALL(int, euidaccess, (const char* path, int mode), where, mode)
 SIMVERBS_PATH_CALL(int, statfs, (const char* path, struct statfs* st), where, st)
@@ -212,18 +233,18 @@ SIMVERBS_PATH_CALL(ssize_t, lgetxattr, (const char* path, const char* name, void
                    value, room)
 SIMVERBS_PATH_CALL(ssize_t, listxattr, (const char* path, char* list, size_t room), where, list, room)
 SIMVERBS_PATH_CALL(ssize_t, llistxattr, (const char* path, char* list, size_t room), where, list, room)
-SIMVERBS_PATH_AT_CALL(int, fstatat, (int dir, const char* path, struct stat* st, int flags), dir, where, st, flags)
-SIMVERBS_PATH_AT_CALL(int, fstatat64, (int dir, const char* path, struct stat64* st, int flags), dir, where, st, flags)
+SIMVERBS_STAT_AT_CALL(fstatat, (int dir, const char* path, struct stat* st, int flags), dir, where, st, flags)
+SIMVERBS_STAT_AT_CALL(fstatat64, (int dir, const char* path, struct stat64* st, int flags), dir, where, st, flags)
 SIMVERBS_PATH_AT_CALL(int, faccessat, (int dir, const char* path, int mode, int flags), dir, where, mode, flags)
-SIMVERBS_PATH_AT_CALL(int, statx, (int dir, const char* path, int flags, unsigned mask, struct statx* st), dir, where,
-                      flags, mask, st)
+SIMVERBS_STAT_AT_CALL(statx, (int dir, const char* path, int flags, unsigned mask, struct statx* st), dir, where, flags,
+                      mask, st)
 
 extern "C" {
 int __xstat(int version, const char* path, struct stat* st) noexcept;
 int __lxstat(int version, const char* path, struct stat* st) noexcept;
 }
-SIMVERBS_PATH_CALL(int, __xstat, (int version, const char* path, struct stat* st), version, where, st)
-SIMVERBS_PATH_CALL(int, __lxstat, (int version, const char* path, struct stat* st), version, where, st)
+SIMVERBS_STAT_CALL(__xstat, (int version, const char* path, struct stat* st), version, where, st)
+SIMVERBS_STAT_CALL(__lxstat, (int version, const char* path, struct stat* st), version, where, st)
 
 SIMVERBS_INTERPOSE char* getcwd(char* buffer, size_t room) noexcept {
     SIMVERBS_REAL(getcwd);
@@ -277,7 +298,7 @@ int looks_like_a_device(int fd, Stat* st, int rc) noexcept {
     const Description* d = rc == 0 ? peek(fd) : nullptr;
     if (d == nullptr || d->kind != FdKind::RdmaCm) return rc;
     st->st_mode = S_IFCHR | 0666;
-    st->st_rdev = makedev(10, 58);
+    st->st_rdev = makedev(kRdmaCmMajor, kRdmaCmMinor);
     return rc;
 }
 

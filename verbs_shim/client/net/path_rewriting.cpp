@@ -19,6 +19,7 @@
 #include "verbs_shim/client/net/lab.hpp"
 #include "verbs_shim/client/process/process.hpp"
 #include "verbs_shim/client/turn/turn.hpp"
+#include "verbs_shim/protocol/pci_address.hpp"
 
 namespace simverbs::client::net {
 namespace {
@@ -28,6 +29,8 @@ struct Prefix {
     const char* under;  ///< where it lies below the host's tree
 };
 
+constexpr char kSys[] = "/sys";
+
 constexpr Prefix kPrefixes[] = {
     {"/sys/class/infiniband", "/class/infiniband"},
     {"/sys/class/infiniband_verbs", "/class/infiniband_verbs"},
@@ -35,11 +38,14 @@ constexpr Prefix kPrefixes[] = {
     {"/sys/class/infiniband_cm", "/class/infiniband_cm"},
     {"/sys/class/misc/rdma_cm", "/class/misc/rdma_cm"},
     {"/sys/class/net", "/class/net"},
-    {"/sys/devices/simverbs", "/devices/simverbs"},
+    {"/sys/devices/pci" SIMVERBS_PCI_DOMAIN ":00", "/devices/pci" SIMVERBS_PCI_DOMAIN ":00"},
     {"/dev/infiniband", "/dev/infiniband"},
     {"/etc/hostname", "/etc/hostname"},
     {"/etc/hosts", "/etc/hosts"},
 };
+
+/// Links to the adapters, each named by its address: not a directory of its own, real devices stay beside them.
+constexpr char kPciLinksOfOurs[] = "/sys/bus/pci/devices/" SIMVERBS_PCI_DOMAIN ":";
 
 bool starts_with_path(const char* path, const char* prefix) noexcept {
     const size_t n = std::strlen(prefix);
@@ -212,6 +218,11 @@ void rewrite_path(const char* path, Rewritten& out) noexcept {
                        : PathKind::Tree;
         return;
     }
+    if (std::strncmp(flat, kPciLinksOfOurs, sizeof kPciLinksOfOurs - 1) == 0) {
+        const int made = std::snprintf(out.path, sizeof out.path, "%s%s", sysfs_root(), flat + sizeof kSys - 1);
+        if (made > 0 && static_cast<size_t>(made) < sizeof out.path) out.kind = PathKind::Tree;
+        return;
+    }
     // A path that a program got from us and hands back (realpath, /proc/self/fd, glob): already in the tree.
     if (starts_with_path(flat, sysfs_root()) && std::strstr(flat, "counters/") != nullptr) {
         std::memcpy(out.path, flat, n + 1);
@@ -223,7 +234,6 @@ size_t restore_path(char* path, size_t length) noexcept {
     if (lab() == nullptr || sysfs_root()[0] == '\0') return length;
     const size_t root = std::strlen(sysfs_root());
     if (length < root || std::strncmp(path, sysfs_root(), root) != 0) return length;
-    constexpr char kSys[] = "/sys";
     const size_t sys = sizeof kSys - 1;
     if (root < sys) return length;
     std::memcpy(path, kSys, sys);

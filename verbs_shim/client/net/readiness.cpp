@@ -18,6 +18,7 @@ constexpr uint32_t kLooksBeforeWaiting = 16;
 struct Look {
     int fd = -1;
     short wanted = 0;
+    uint64_t seen = 0;
 };
 struct Looks {
     Look items[kRememberedLooks];
@@ -68,6 +69,13 @@ bool arrived(uint64_t key, int64_t latency) noexcept {
     return turn::object_value(key) == 0 || turn::object_stamp(key) + latency <= turn::now_ps();
 }
 
+/// How much of what was written to a descriptor that is not counted has arrived.
+uint64_t seen_now(const Description* d) noexcept {
+    if (d == nullptr || d->read_key == 0) return 0;
+    const uint64_t value = turn::object_value(d->read_key);
+    return value == 0 || arrived(d->read_key, latency_of(d->kind)) ? value : value - 1;
+}
+
 short kernel_events(int fd, short wanted) noexcept {
     pollfd p{fd, wanted, 0};
     return real::poll(&p, 1, 0) > 0 ? p.revents : 0;
@@ -102,6 +110,10 @@ short ready_events(int fd, Description* d, short wanted) noexcept {
 }
 
 void add_wait(turn::WaitSet& set, int fd, Description* d, short wanted) noexcept {
+    add_wait(set, fd, d, wanted, seen_now(d));
+}
+
+void add_wait(turn::WaitSet& set, int fd, Description* d, short wanted, uint64_t seen) noexcept {
     if (d == nullptr) return;
     const int64_t latency = latency_of(d->kind);
     if ((wanted & kReadEvents) != 0) {
@@ -113,8 +125,7 @@ void add_wait(turn::WaitSet& set, int fd, Description* d, short wanted) noexcept
         if (counted(d->kind) && d->read_key != 0) {
             set.add_object(d->read_key, taken(*d), latency);
         } else if (d->read_key != 0) {
-            const uint64_t value = turn::object_value(d->read_key);
-            set.add_object(d->read_key, arrived(d->read_key, latency) ? value : value - 1, latency);
+            set.add_object(d->read_key, seen, latency);
         }
     }
     if ((wanted & (POLLOUT | POLLWRNORM)) != 0 && d->write_consumed_key != 0)
@@ -144,10 +155,18 @@ int await_ready(int fd, Description* d, short wanted, int64_t deadline_ps, const
 }
 
 void remember_look(int fd, short wanted) noexcept {
+    remember_look(fd, wanted, seen_now(peek(fd)));
+}
+
+void remember_look(int fd, short wanted, uint64_t seen) noexcept {
     Looks& l = looks;
-    bool known = false;
-    for (Look& one : l.items) known = known || (one.fd == fd && (one.wanted |= wanted) != 0);
-    if (!known) l.items[l.next++ % kRememberedLooks] = {fd, wanted};
+    for (Look& one : l.items) {
+        if (one.fd != fd) continue;
+        one.wanted |= wanted;
+        one.seen = seen;
+        return;
+    }
+    l.items[l.next++ % kRememberedLooks] = {fd, wanted, seen};
 }
 
 void end_empty_look() noexcept {
@@ -163,14 +182,22 @@ void note_empty_look(int fd, short wanted) noexcept {
     end_empty_look();
 }
 
+void note_empty_look(int fd, short wanted, uint64_t seen) noexcept {
+    remember_look(fd, wanted, seen);
+    end_empty_look();
+}
+
 void note_found() noexcept {
     looks.in_a_row = 0;
 }
 
 void add_empty_looks(turn::WaitSet& set) noexcept {
-    for (const Look& one : looks.items) {
+    for (Look& one : looks.items) {
         if (one.fd < 0) continue;
-        if (Description* d = peek(one.fd)) add_wait(set, one.fd, d, one.wanted);
+        Description* d = peek(one.fd);
+        if (d == nullptr) continue;
+        add_wait(set, one.fd, d, one.wanted, one.seen);
+        one.seen = seen_now(d);  // what came since the look ends one wait, whether the program looks there again or not
     }
 }
 

@@ -15,6 +15,8 @@ short ready_events(int fd, Description* d, short wanted) noexcept;
 
 /// Adds to `set` what can make one of the `wanted` events of `fd` hold.
 void add_wait(turn::WaitSet& set, int fd, Description* d, short wanted) noexcept;
+/// The same, with what had come already when the descriptor was looked at.
+void add_wait(turn::WaitSet& set, int fd, Description* d, short wanted, uint64_t seen) noexcept;
 
 /// Waits until one of the `wanted` events holds, under the turn protocol. 0, or EINTR, or EAGAIN at the deadline
 /// (simulated picoseconds, INT64_MAX: none).
@@ -24,8 +26,11 @@ int await_ready(int fd, Description* d, short wanted, int64_t deadline_ps, const
 /// A look that must not block found nothing: remembers what was looked for, so that a program which polls completion
 /// queues and sockets in turns is woken by either. After a few looks in a row that found nothing it waits (rule 5).
 void note_empty_look(int fd, short wanted) noexcept;
+/// The same, if the look gave up the turn: `seen` is the value of the descriptor's object before it.
+void note_empty_look(int fd, short wanted, uint64_t seen) noexcept;
 /// The same for one descriptor of several; end_empty_look() then counts the look as a whole.
 void remember_look(int fd, short wanted) noexcept;
+void remember_look(int fd, short wanted, uint64_t seen) noexcept;
 void end_empty_look() noexcept;
 /// Something was found: the next empty look is a first one again.
 void note_found() noexcept;

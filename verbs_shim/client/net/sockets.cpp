@@ -416,6 +416,8 @@ SIMVERBS_INTERPOSE int listen(int fd, int backlog) {
     d->read_key = port_key(simverbs::protocol::ObjectKind::Listener, d->local);
     if (turn::active()) {
         const turn::InShim in;
+        // A second listen() on the same socket counts no second end.
+        if ((turn::object_aux(d->read_key) & 1) == 0) retain_end(d->read_key);
         turn::object_bump(d->read_key);  // whoever waits to connect looks again
         turn::object_set_aux(d->read_key, (turn::object_value(d->read_key) << 1) | 1);
     }

@@ -32,11 +32,22 @@ bool names(const char* entry, const char* name) {
     return strncmp(entry, name, n) == 0 && entry[n] == '=';
 }
 
+/// A process that becomes a program of another host (`simverbs on` within a lab) says so in the new environment.
+bool may_differ(const Remembered& r) {
+    return strcmp(r.name, protocol::kEnvHost) == 0;
+}
+
 /// Entries that are always written anew.
 bool is_ours(const char* entry) {
     if (names(entry, kPreload) || names(entry, protocol::kEnvSlot)) return true;
     for (const Remembered& r : g_remembered)
-        if (r.present && names(entry, r.name)) return true;
+        if (r.present && names(entry, r.name)) return !may_differ(r);
+    return false;
+}
+
+bool has(char* const* environment, const char* name) {
+    for (; *environment != nullptr; ++environment)
+        if (names(*environment, name)) return true;
     return false;
 }
 
@@ -101,7 +112,7 @@ LabEnvironment::LabEnvironment(char* const* environment, uint32_t slot) {
     }
     at = append(at, preload) + 1;
     for (const Remembered& r : g_remembered) {
-        if (!r.present) continue;
+        if (!r.present || (may_differ(r) && has(environment, r.name))) continue;
         list_[n++] = at;
         at = append(append(append(at, r.name), "="), r.value) + 1;
     }

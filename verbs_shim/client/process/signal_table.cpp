@@ -6,6 +6,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "verbs_shim/client/net/real.hpp"
 #include "verbs_shim/client/process/children.hpp"
 #include "verbs_shim/client/process/signal_mask.hpp"
@@ -22,6 +25,8 @@ SIMVERBS_REAL(sigaction);
 namespace {
 
 constexpr int kSignals = 65;
+/// The shim's own; what the program wants of them comes second (kHiddenSignals has the same ones).
+constexpr int kNeeded[] = {SIGSEGV, SIGTRAP, protocol::kProbeSignal};
 
 /// What the program asked for; `managed` where the kernel has our dispatcher instead.
 struct Entry {
@@ -77,13 +82,12 @@ struct sigaction wrapped(const struct sigaction& a) {
     struct sigaction ours = a;
     ours.sa_sigaction = &dispatch;
     ours.sa_flags = (a.sa_flags & ~SA_RESETHAND) | SA_SIGINFO;
-    sigdelset(&ours.sa_mask, SIGSEGV);
-    sigdelset(&ours.sa_mask, protocol::kProbeSignal);
+    for (const int s : kNeeded) sigdelset(&ours.sa_mask, s);
     return ours;
 }
 
 bool is_hidden(int signal_number) {
-    return signal_number == SIGSEGV || signal_number == protocol::kProbeSignal;
+    return std::find(std::begin(kNeeded), std::end(kNeeded), signal_number) != std::end(kNeeded);
 }
 
 void on_fault(int signal_number, siginfo_t* info, void* context) {

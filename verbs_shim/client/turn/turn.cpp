@@ -40,6 +40,10 @@ void copy_wait(protocol::Wait& to, const protocol::Wait& from, int64_t deadline_
 /// another thread's turn ended, a thread is taken to have changed nothing.
 constexpr uint32_t kMaxIdleWakes = 3;
 
+/// Who polls may do so a counted number of times and then go on: its clock goes on in steps for a while, before it is
+/// taken to wait for nothing but what it polls.
+constexpr uint32_t kMaxIdleSteps = 1024;
+
 /// This thread has run: spinners of its process look again. Its own wait does not end by that.
 void tell_other_threads(ThreadState& t, protocol::Wait& w) {
     if (g_process.threads.load(std::memory_order_relaxed) <= 1) return;
@@ -59,6 +63,12 @@ void note_woken_by(ThreadState& t, const protocol::WaitItem& item) {
         ++t.idle_wakes;
     else
         note_progress();
+}
+
+/// Does a spinner's clock go on in steps, whatever else happens?
+bool polls_on(const ThreadState& t, uint32_t flags) {
+    if ((flags & protocol::kWaitVisible) == 0) return false;
+    return t.read_clock || ((flags & protocol::kWaitMemory) == 0 && t.idle_steps < kMaxIdleSteps);
 }
 
 /// Does pthread_cancel end this wait?
@@ -135,10 +145,15 @@ void note_post(int64_t latency_ps) {
     note_progress();
 }
 
+uint64_t deadlines_met() {
+    return t_state.deadlines_met;
+}
+
 void note_progress() {
     t_state.read_clock = false;
     t_state.overflow_steps = 0;
     t_state.idle_wakes = 0;
+    t_state.idle_steps = 0;
 }
 
 WaitSet::WaitSet(const char* what) {
@@ -192,7 +207,7 @@ Woken wait(WaitSet& set, uint32_t* item) {
             s.wait.items[cancel_item] = {protocol::WaitKind::Object, 0, t.cancel_key, t.cancel_seen, kCancelPs};
         }
         tell_other_threads(t, s.wait);
-        if ((set.w.flags & protocol::kWaitVisible) != 0 && t.read_clock) s.wait.flags |= protocol::kWaitReadsClock;
+        if (polls_on(t, set.w.flags)) s.wait.flags |= protocol::kWaitReadsClock;
         s.woken_by = protocol::kNoItem;
         s.woken_visible = 0;
         if (!hand_off(Yield::Wait)) return Woken::ServerGone;
@@ -215,14 +230,20 @@ Woken wait(WaitSet& set, uint32_t* item) {
             return Woken::Visible;
         }
         if (t.num_pending != 0) return Woken::Interrupted;
-        if (s.clock_ps >= set.w.deadline_ps) return Woken::Deadline;
+        if (s.clock_ps >= set.w.deadline_ps) {
+            ++t.deadlines_met;
+            return Woken::Deadline;
+        }
         if (set.overflow) return Woken::Item;
         if (timer != INT64_MAX && s.clock_ps >= timer) {
             clock::fire_due_timers();  // handlers are kept until the call is left
             continue;
         }
         // A step of the clock for a spinner that reads it (rule 5).
-        if ((s.wait.flags & protocol::kWaitReadsClock) != 0) return Woken::Visible;
+        if ((s.wait.flags & protocol::kWaitReadsClock) != 0) {
+            ++t.idle_steps;
+            return Woken::Visible;
+        }
     }
 }
 

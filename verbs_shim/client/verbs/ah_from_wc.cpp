@@ -94,6 +94,8 @@ int init_ah_from_wc(ibv_context* context, uint8_t port, const ibv_wc& wc, const 
     const NetworkHeader n = read_header(*grh);
     uint32_t gid_type = IBV_GID_TYPE_IB;
     if (port_attr.link_layer == IBV_LINK_LAYER_ETHERNET) {
+        // A number beyond 802.1p says which headers there were (models/hca/ud), and asks for no priority.
+        if (attr->sl > 7) attr->sl = 0;
         gid_type = n.is_ipv4 || grh->next_hdr != kNextHeaderIba ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_ROCE_V1;
     }
     const int index = find_gid(context, port, n.dgid, gid_type);
