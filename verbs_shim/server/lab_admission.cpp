@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kMaxFds = 4;
 /// A program says hello at once: who has connected and is silent while so many others come, has nothing to say.
-constexpr size_t kMostVisitors = 64;
+constexpr size_t kMostVisitors = 256;
 
 /// Sends one message with descriptors. False if the other side cannot take it.
 bool send_message(int socket, std::span<const uint8_t> bytes, std::span<const int> fds) {

@@ -32,7 +32,7 @@ static uint32_t draw(void) {
 
 static void garbage_on_the_socket(void) {
     int silent = 0;
-    for (int i = 0; i < 200; ++i) silent += raw_connect() >= 0;
+    for (int i = 0; i < 400; ++i) silent += raw_connect() >= 0;
     static unsigned char bytes[20000];
     for (int i = 0; i < 100; ++i) {
         const int fd = raw_connect();
