@@ -6,6 +6,24 @@
 
 namespace simverbs::fabric {
 
+namespace {
+
+/// Two taps of one port, one after the other.
+class ObserverPair final : public link::PacketObserver {
+  public:
+    ObserverPair(link::PacketObserver& first, link::PacketObserver& second) : first_(first), second_(second) {}
+    void on_packet(sim::SimTime time, const wire::Packet& packet, link::Direction direction) override {
+        first_.on_packet(time, packet, direction);
+        second_.on_packet(time, packet, direction);
+    }
+
+  private:
+    link::PacketObserver& first_;
+    link::PacketObserver& second_;
+};
+
+}  // namespace
+
 Adapters::Adapters(host::HostMemory* memory)
     : mover_(memory != nullptr ? std::make_unique<host::PayloadMover>(*memory) : nullptr) {}
 
@@ -66,15 +84,22 @@ std::string Adapters::capture(size_t nic, uint8_t port, const std::string& path)
                                              slot.wiring.ingress, nics_[nic]->profile().timing.rx_pipeline);
     if (std::string error = tap->open(path); !error.empty()) return error;
     observe(nic, port, *tap);
-    for (const auto& every : nics_) every->set_wire_detail(true);
+    carry_addresses();
     captures_.push_back(std::move(tap));
     return {};
 }
 
 void Adapters::observe(size_t nic, uint8_t port, link::PacketObserver& observer) {
     NicPort& slot = ports_.at(nic).at(port - 1U);
-    slot.wiring.egress.observer = slot.wiring.ingress.observer = &observer;
+    link::PacketObserver* all = &observer;
+    if (slot.wiring.egress.observer != nullptr)
+        all = pairs_.emplace_back(std::make_unique<ObserverPair>(*slot.wiring.egress.observer, observer)).get();
+    slot.wiring.egress.observer = slot.wiring.ingress.observer = all;
     nics_[nic]->attach_port(port, slot.wiring);
+}
+
+void Adapters::carry_addresses() {
+    for (const auto& every : nics_) every->set_wire_detail(true);
 }
 
 std::string Adapters::flush_captures() {

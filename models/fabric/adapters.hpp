@@ -46,8 +46,16 @@ class Adapters final : public sim::StuckReporter {
     std::string flush_captures();
     /// Flushes and closes all captures. First error or "".
     std::string close_captures();
-    /// Adds a tap to an adapter's port. Before the first packet; one for each port, not with a capture.
+    /// Adds a tap to an adapter's port, after those that it has. Before the first packet.
     void observe(size_t nic, uint8_t port, link::PacketObserver& observer);
+    /// Every packet carries its addresses and its sender's QP number from now on: taps want them. Before the first.
+    void carry_addresses();
+    /// Whether an adapter's port has a link.
+    [[nodiscard]] bool is_wired(size_t nic, uint8_t port) const { return ports_.at(nic).at(port - 1U).wired; }
+    [[nodiscard]] const link::IngressPort& ingress(size_t nic, uint8_t port) const {
+        return ports_.at(nic).at(port - 1U).wiring.ingress;
+    }
+    [[nodiscard]] const wire::PacketPool& pool() const noexcept { return *pool_; }
 
     // sim::StuckReporter: all adapters as one voice
     [[nodiscard]] bool outstanding() const override;
@@ -68,6 +76,7 @@ class Adapters final : public sim::StuckReporter {
     std::vector<std::unique_ptr<hca::Hca>> nics_;
     std::vector<std::vector<NicPort>> ports_;
     std::vector<std::unique_ptr<PortCapture>> captures_;
+    std::vector<std::unique_ptr<link::PacketObserver>> pairs_;  ///< of observers of one port
 };
 
 }  // namespace simverbs::fabric

@@ -159,6 +159,10 @@ void Hca::set_wire_detail(bool on) {
     device_->wire_detail = device_->wire_detail || on;
 }
 
+void Hca::set_observer(QpObserver* observer) noexcept {
+    device_->observer = observer;
+}
+
 void Hca::watch_memory(host::AddressSpaceId space, bool on) {
     if (on)
         device_->watched[space] = true;

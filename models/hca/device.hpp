@@ -14,6 +14,7 @@
 #include "models/hca/mr/mr_table.hpp"
 #include "models/hca/port.hpp"
 #include "models/hca/qp/qp.hpp"
+#include "models/hca/qp_observer.hpp"
 #include "models/hca/transport/sorted_queue.hpp"
 #include "models/host/ideal_host_port.hpp"
 #include "models/host/payload_mover.hpp"
@@ -119,6 +120,8 @@ class Device {
     [[nodiscard]] wire::Packet packet_on(const Path& path, uint32_t dest_qpn, uint16_t pkey, uint8_t opcode,
                                          wire::Psn psn);
     [[nodiscard]] wire::Packet packet_for(const Qp& qp, const Path& path, uint8_t opcode, wire::Psn psn);
+    [[nodiscard]] wire::Packet bare_packet(const Path& path, uint32_t dest_qpn, uint8_t opcode, wire::Psn psn) const;
+    [[nodiscard]] bool needs_addresses(uint16_t pkey) const noexcept { return wire_detail || pkey != 0xFFFF; }
     /// The side record of a packet, made if it has none.
     wire::PacketExtra& extra_of(wire::Packet& packet, const Path& path, uint16_t pkey);
     void attach_payload(wire::Packet& packet, const Path& path, uint16_t pkey, wire::StreamId stream, uint64_t offset,
@@ -148,7 +151,10 @@ class Device {
                        sim::SimTime visible_at);
     LocalFault scatter_bytes(uint32_t pd, std::span<const Sge> sges, std::span<const uint8_t> bytes,
                              sim::SimTime visible_at);
-    [[nodiscard]] static WcStatus local_status_of(Check check) noexcept;
+    /// `is_response`: the WQE's SGEs are where the answer goes.
+    [[nodiscard]] WcStatus local_status_of(Check check, bool is_response = false) const noexcept;
+    /// The same where the WQE is a receive.
+    [[nodiscard]] WcStatus receive_status_of(Check check) const noexcept;
     // mr/memory_window.cpp
     /// The region or window behind an R_Key, if this QP may serve it.
     [[nodiscard]] const Mr* remote_region(const Qp& qp, uint32_t rkey) const noexcept;
@@ -165,6 +171,7 @@ class Device {
     // ---- completions: cq/write_cqe.cpp
     void complete_send(Qp& qp, uint32_t message, WcStatus status, sim::SimTime now);
     void write_cqe(Qp& qp, Cq& cq, Cqe& cqe, sim::SimTime now);
+    void on_cq_overrun(Qp& qp, Cq& cq, bool is_send, sim::SimTime now);
     void raise(EventType type, OwnerId owner, uint32_t object, sim::SimTime now);
 
     // ---- receive WQEs: srq/take_receive.cpp
@@ -229,11 +236,12 @@ class Device {
     Port& port_of(const Path& path) noexcept { return path.loopback ? *loopback : *ports[path.port_index]; }
 
     Hca& node;
-    const HcaConfig config;
+    HcaConfig config;  ///< GIDs, P_Keys and LIDs of its ports change: port_changes.cpp
     const DeviceProfile& profile;
     const HcaTiming& timing;
     DeviceAttr attr;
     HostSink* sink;
+    QpObserver* observer = nullptr;
     host::PayloadMover* mover;
     host::IdealHostPort host_port;
     wire::PacketPool* pool = nullptr;

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "models/hca/verbs_types.hpp"
 #include "sim/sim_time.hpp"
 #include "sim/units.hpp"
 
@@ -72,6 +73,26 @@ struct DeviceAttr {
     uint64_t hca_core_clock_khz = 1'000'000;  ///< completion timestamps count at this rate
 };
 
+/// What adapters do differently, beside how fast they are. The defaults are an HCA's; the others are Soft-RoCE's.
+struct Behaviour {
+    WcStatus bad_lkey = WcStatus::LocProtErr;               ///< of a send whose L_Key names no region of the PD
+    WcStatus receive_too_small = WcStatus::LocLenErr;       ///< of the receive
+    WcStatus bad_receive = WcStatus::LocProtErr;            ///< of a receive whose memory cannot be written
+    WcStatus bad_immediate_write = WcStatus::LocAccessErr;  ///< of the receive that a refused WRITE with immediate took
+    bool naks_small_receives_as_invalid = true;             ///< otherwise as the responder's own fault
+    bool has_sqe = true;                                    ///< UC and UD: a failed send stops the send queue alone
+    bool gives_up_after_seven = true;                       ///< retry_cnt 7 is seven retries, not for ever
+    bool flushes_late_receives = true;                      ///< receives that are posted in ERR
+    bool tells_last_wqe = true;                             ///< IBV_EVENT_QP_LAST_WQE_REACHED
+    bool tells_bad_requests = true;                         ///< IBV_EVENT_QP_REQ_ERR and IBV_EVENT_QP_ACCESS_ERR
+    bool stops_at_cq_overrun = true;                        ///< one event, and the QP is in ERR
+    bool checks_window_bounds = true;                       ///< otherwise those of the region under the window
+    bool checks_attributes = true;        ///< P_Key index, access flags, path MTU, RNR timer, retry counts
+    bool refuses_long_datagrams = true;   ///< otherwise they "succeed" and are lost
+    bool rounds_atomics_to_eight = true;  ///< byte_len of an atomic is 8 whatever its SGEs hold
+    bool has_xrc = true, has_on_demand = true, allows_empty_srq = true;
+};
+
 /// One adapter model. Sources of the numbers: in profiles/*.cpp.
 struct DeviceProfile {
     std::string_view name;         ///< "cx6-hdr100"
@@ -83,6 +104,7 @@ struct DeviceProfile {
     HcaTiming timing;
     DeviceAttr attr;
     sim::BitRate default_rate;  ///< of its ports
+    Behaviour behaviour = {};
 };
 
 /// Profile by name, nullptr if there is none.

@@ -177,7 +177,7 @@ void Device::on_delayed(const Delayed& what, sim::SimTime now) {
         case Delayed::Kind::Resume:
             if (qp.state != QpState::Err) return;
             flush_sends(qp, now);
-            flush_receives(qp, now);
+            if (profile.behaviour.flushes_late_receives) flush_receives(qp, now);
             return;
     }
 }

@@ -30,6 +30,7 @@ class PacketPool;
 namespace simverbs::hca {
 
 class Device;
+class QpObserver;
 class WorkSource;
 
 /// Who asks for a control operation, when, and whether it wants to know why it was refused.
@@ -191,6 +192,19 @@ class Hca final : public sim::Node {
     [[nodiscard]] std::vector<NamedCounter> hw_counters(uint8_t port) const;
     [[nodiscard]] LinkCounts link_counts(uint8_t port) const;
 
+    // ---- what an administrator, a subnet manager or a broken cable changes: between windows, told to every context.
+    /// IBV_EVENT_PORT_ACTIVE or IBV_EVENT_PORT_ERR where it becomes active or ceases to be. Packets are the link's
+    /// matter.
+    void set_port_state(uint8_t port, PortState state, sim::SimTime now);
+    /// Entry `index` of the GID table becomes `gid`, or is removed (zeros). QPs that are connected go on.
+    void change_gid(uint8_t port, uint32_t index, const Gid& gid, sim::SimTime now);
+    /// Entry `index` of the P_Key table; QPs that use it have the new key at once. 0: the entry is removed.
+    void change_pkey(uint8_t port, uint32_t index, uint16_t pkey, sim::SimTime now);
+    /// What is connected goes on by the old LID.
+    void change_lid(uint8_t port, uint16_t lid, sim::SimTime now);
+    /// IBV_EVENT_SM_CHANGE, IBV_EVENT_CLIENT_REREGISTER and others that change nothing here; port 0: of the device.
+    void raise_event(EventType type, uint8_t port, sim::SimTime now);
+
     // ---- protection domains, memory regions
     Result<PdHandle> alloc_pd(const ControlContext& by);
     int dealloc_pd(const ControlContext& by, PdHandle pd);  ///< EBUSY while used
@@ -218,6 +232,14 @@ class Hca final : public sim::Node {
     [[nodiscard]] Result<uint32_t> cq_capacity(const ControlContext& by, CqHandle cq) const;
     int resize_cq(const ControlContext& by, CqHandle cq, uint32_t entries);
     int destroy_cq(const ControlContext& by, CqHandle cq);  ///< EBUSY while a QP uses it
+    /// It overruns beyond so many completions from now on, whatever it was made for. Not an owner's call.
+    int limit_cq(CqHandle cq, uint32_t entries);
+    /// Whether it waits for a completion to tell of, since when, and when the last one became visible.
+    struct CqArming {
+        bool is_armed = false;
+        sim::SimTime armed_at, last_visible;
+    };
+    [[nodiscard]] CqArming cq_arming(CqHandle cq) const;
     /// Data path: the program armed the CQ at `t`. Completions that become visible after `t` count.
     int req_notify_cq(CqHandle cq, bool solicited_only, sim::SimTime t);
     /// Data path: the program has taken `count` more completions. Without this a CQ overruns.
@@ -286,6 +308,9 @@ class Hca final : public sim::Node {
 
     /// Every packet carries its addresses from now on: captures need them. Before the first packet.
     void set_wire_detail(bool on);
+
+    /// Who hears of QPs, posts and completions from now on (not owned); null: nobody. Before the first QP.
+    void set_observer(QpObserver* observer) noexcept;
 
     /// What every QP waits for, one line each, for the stuck-state dump; empty if nothing is outstanding.
     [[nodiscard]] std::vector<std::string> outstanding_work() const;

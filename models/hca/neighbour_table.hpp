@@ -1,4 +1,4 @@
-// Addresses of a lab: who has this GID, LID or MAC. Static while the engine runs; shared by all HCAs of a fabric.
+// Addresses of a lab: who has this GID, LID or MAC. Changes only between windows; shared by all HCAs of a fabric.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,20 @@ struct Neighbour {
 class NeighbourTable {
   public:
     void add_gid(const Gid& gid, const Neighbour& n) { by_gid_[gid] = n; }
+    void remove_gid(const Gid& gid) { by_gid_.erase(gid); }
     void add_lid(uint16_t lid, const Neighbour& n) { by_lid_[lid] = n; }
+    void remove_lid(uint16_t lid) { by_lid_.erase(lid); }
     /// `gids`: the port's GID table.
     void add_leaf(wire::LeafId leaf, const Neighbour& n, std::vector<Gid> gids) {
         by_leaf_[leaf] = n;
         gids_of_leaf_[leaf] = std::move(gids);
+    }
+
+    /// Entry `index` of a port's GID table is another from now on.
+    void set_gid_of(wire::LeafId leaf, uint32_t index, const Gid& gid) {
+        std::vector<Gid>& gids = gids_of_leaf_[leaf];
+        if (gids.size() <= index) gids.resize(index + 1);
+        gids[index] = gid;
     }
 
     /// nullptr if nobody has it.

@@ -70,6 +70,7 @@ struct Port {
     const HcaPortConfig* config = nullptr;
     uint8_t index = 0;
     bool is_loopback = false;
+    PortState state = PortState::Active;  ///< what is told of it; whether packets pass is the link's matter
     link::EgressPort egress;
     link::IngressPort ingress;
     // towards the wire

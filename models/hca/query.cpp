@@ -24,7 +24,7 @@ WidthSpeed width_speed(sim::BitRate rate) noexcept {
     return best;
 }
 
-constexpr uint8_t kPhysLinkUp = 5, kVlNum8 = 4;
+constexpr uint8_t kPhysPolling = 2, kPhysDisabled = 3, kPhysLinkUp = 5, kVlNum8 = 4;
 
 /// Of a QP that has nothing to do but wait for its peer; "" if it does not wait.
 std::string waiting_receives_of(const Qp& qp) {
@@ -71,7 +71,8 @@ Result<PortAttr> Hca::query_port(uint8_t number) const {
     a.active_width = ws.width;
     a.active_speed = ws.speed;
     a.active_speed_ex = ws.speed_ex;
-    a.phys_state = kPhysLinkUp;
+    a.state = port.state;
+    a.phys_state = port.state != PortState::Down ? kPhysLinkUp : infiniband ? kPhysPolling : kPhysDisabled;
     a.link_layer = c.link_layer;
     return {0, a};
 }
@@ -81,7 +82,7 @@ Result<GidEntry> Hca::query_gid(uint8_t number, uint32_t index) const {
     if (number < 1 || number > d.config.ports.size()) return {EINVAL, {}};
     const HcaPortConfig& c = d.config.ports[number - 1];
     const uint32_t length = c.link_layer == LinkLayer::InfiniBand ? 8 : kGidTableLength - 1;
-    if (index < c.gids.size()) return {0, c.gids[index]};
+    if (index < c.gids.size() && c.gids[index].gid != Gid{}) return {0, c.gids[index]};
     return {index < length ? ENODATA : EINVAL, {}};
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/check.hpp"
+
 namespace simverbs::link {
 
 using sim::SimTime;
@@ -13,11 +15,23 @@ FlowControlEnd::FlowControlEnd(const PortWiring& wiring, sim::ByteCount vl_buffe
         credits_ = std::make_unique<Credits>(vl_buffer);
 }
 
+FlowControlEnd::Pause& FlowControlEnd::pause_of(uint32_t priority) {
+    for (Pause& p : pauses_)
+        if (p.priority == priority) return p;
+    return pauses_.emplace_back(Pause{.until = {}, .since = {}, .priority = priority});
+}
+
+const FlowControlEnd::Pause& FlowControlEnd::pause_of(uint32_t priority) const {
+    const auto found = std::ranges::find(pauses_, priority, &Pause::priority);
+    SIM_CHECK(found != pauses_.end(), priority);
+    return *found;
+}
+
 SimTime FlowControlEnd::next_pause_end(const EgressPort& egress) const noexcept {
     SimTime t = SimTime::max();
     if (has_credits()) return t;
     for (uint32_t rest = egress.blocked; rest != 0; rest &= rest - 1)
-        t = std::min(t, paused_until_[std::countr_zero(rest)]);
+        t = std::min(t, pause_of(static_cast<uint32_t>(std::countr_zero(rest))).until);
     return t;
 }
 
@@ -40,7 +54,7 @@ void FlowControlEnd::run(EgressPort& egress, SimTime now) {
     if (has_credits()) return;
     for (uint32_t rest = egress.blocked; rest != 0; rest &= rest - 1) {
         const auto priority = static_cast<uint32_t>(std::countr_zero(rest));
-        if (paused_until_[priority] <= now) unblock(egress, priority, now);
+        if (pause_of(priority).until <= now) unblock(egress, priority, now);
     }
 }
 
@@ -52,26 +66,26 @@ void FlowControlEnd::on_pause(EgressPort& egress, const FlowControlFrame& frame)
             unblock(egress, priority, frame.arrival);
             continue;
         }
-        paused_until_[priority] = frame.arrival + pfc::quanta_time(frame.quanta, rate_);
+        pause_of(priority).until = frame.arrival + pfc::quanta_time(frame.quanta, rate_);
         block(egress, priority, frame.arrival);
     }
 }
 
-void FlowControlEnd::block(EgressPort& egress, uint32_t priority, SimTime now) noexcept {
+void FlowControlEnd::block(EgressPort& egress, uint32_t priority, SimTime now) {
     const auto bit = static_cast<uint16_t>(1U << priority);
     if ((egress.blocked & bit) != 0) return;
     egress.blocked |= bit;
-    paused_since_[priority] = now;
+    pause_of(priority).since = now;
 }
 
 void FlowControlEnd::unblock(EgressPort& egress, uint32_t priority, SimTime now) noexcept {
     const auto bit = static_cast<uint16_t>(1U << priority);
     if ((egress.blocked & bit) == 0) return;
     egress.blocked &= static_cast<uint16_t>(~bit);
-    paused_time_ += now - paused_since_[priority];
+    paused_time_ += now - pause_of(priority).since;
 }
 
-bool FlowControlEnd::may_send(EgressPort& egress, uint32_t priority, uint32_t bytes, SimTime now) noexcept {
+bool FlowControlEnd::may_send(EgressPort& egress, uint32_t priority, uint32_t bytes, SimTime now) {
     if (((egress.blocked >> priority) & 1) != 0) return false;
     if (!has_credits() || credits_->may_send(priority, bytes)) return true;
     block(egress, priority, now);
@@ -89,7 +103,7 @@ void FlowControlEnd::received(EgressPort& egress, uint32_t priority, uint32_t by
 SimTime FlowControlEnd::paused_time(const EgressPort& egress, SimTime now) const noexcept {
     SimTime sum = paused_time_;
     for (uint32_t rest = egress.blocked; rest != 0; rest &= rest - 1)
-        sum += now - paused_since_[std::countr_zero(rest)];
+        sum += now - pause_of(static_cast<uint32_t>(std::countr_zero(rest))).since;
     return sum;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "models/link/credits.hpp"
 #include "models/link/ports.hpp"
@@ -31,7 +32,7 @@ class FlowControlEnd {
     /// Obeys everything that is due.
     void run(EgressPort& egress, sim::SimTime now);
     /// Whether a packet of so many byte times may be sent. If not, its priority is blocked from now on.
-    [[nodiscard]] bool may_send(EgressPort& egress, uint32_t priority, uint32_t bytes, sim::SimTime now) noexcept;
+    [[nodiscard]] bool may_send(EgressPort& egress, uint32_t priority, uint32_t bytes, sim::SimTime now);
     /// It is being sent.
     void sent(uint32_t priority, uint32_t bytes) {
         if (credits_ != nullptr) credits_->sent(priority, bytes);
@@ -45,18 +46,28 @@ class FlowControlEnd {
     /// The same with those that go on at `now`.
     [[nodiscard]] sim::SimTime paused_time(const EgressPort& egress, sim::SimTime now) const noexcept;
     /// Bytes that it takes beside itself.
-    [[nodiscard]] size_t memory() const noexcept { return credits_ != nullptr ? sizeof *credits_ : 0; }
+    [[nodiscard]] size_t memory() const noexcept {
+        return (credits_ != nullptr ? sizeof *credits_ : 0) + pauses_.capacity() * sizeof(Pause);
+    }
 
   private:
+    /// Of one priority (InfiniBand: VL), once it has been blocked.
+    struct Pause {
+        sim::SimTime until;
+        sim::SimTime since;
+        uint32_t priority = 0;
+    };
+    /// Valid until another one is asked for.
+    [[nodiscard]] Pause& pause_of(uint32_t priority);
+    [[nodiscard]] const Pause& pause_of(uint32_t priority) const;
     void on_pause(EgressPort& egress, const FlowControlFrame& frame);
-    void block(EgressPort& egress, uint32_t priority, sim::SimTime now) noexcept;
+    void block(EgressPort& egress, uint32_t priority, sim::SimTime now);
     void unblock(EgressPort& egress, uint32_t priority, sim::SimTime now) noexcept;
 
     ControlPort control_;
     std::unique_ptr<Credits> credits_;  ///< InfiniBand
     sim::BitRate rate_;
-    sim::SimTime paused_until_[pfc::kPriorities];
-    sim::SimTime paused_since_[kVls];
+    std::vector<Pause> pauses_;
     uint64_t pauses_received_ = 0;
     sim::SimTime paused_time_;
 };

@@ -78,6 +78,11 @@ size_t Link::memory() const noexcept {
     return sum;
 }
 
+void Link::observe_faults(FateObserver& observer) {
+    for (LinkFaults* f : {faults_at_b_.get(), faults_at_a_.get()})
+        if (f != nullptr) f->set_observer(&observer);
+}
+
 std::vector<FaultReport> Link::fault_reports() const {
     std::vector<FaultReport> out;
     for (const LinkFaults* f : {faults_at_b_.get(), faults_at_a_.get()}) {

@@ -39,6 +39,9 @@ class Link {
     [[nodiscard]] PortWiring wiring_a();
     [[nodiscard]] PortWiring wiring_b();
 
+    /// Taps the faults of both directions, which must have been set.
+    void observe_faults(FateObserver& observer);
+
     [[nodiscard]] std::vector<FaultReport> fault_reports() const;
     /// Bytes that the link takes.
     [[nodiscard]] size_t memory() const noexcept;

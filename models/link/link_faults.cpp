@@ -37,7 +37,7 @@ uint64_t flow_key(const wire::Packet& packet) noexcept {
 }
 
 LinkFaults::LinkFaults(std::vector<LinkFault> faults, uint64_t seed, sim::ComponentId port)
-    : faults_(std::move(faults)), fired_(faults_.size(), 0), matched_(faults_.size(), 0) {
+    : faults_(std::move(faults)), fired_(faults_.size()), matched_(faults_.size(), 0) {
     for (const LinkFault& f : faults_) {
         // Two faults of one kind on one port draw independently: the path tells them apart.
         const sim::ComponentId id = f.path.empty() ? port : port ^ sim::component_id(f.path);
@@ -49,7 +49,7 @@ bool LinkFaults::hits(size_t fault, const wire::Packet& packet) noexcept {
     const LinkFault& f = faults_[fault];
     const sim::SimTime now = packet.arrival;
     if (now < f.from || now >= f.until) return false;
-    if (f.most != 0 && fired_[fault] >= f.most) return false;
+    if (f.most != 0 && fired_[fault].count >= f.most) return false;
     if (f.kind == FaultKind::Down)
         return f.period == sim::SimTime::zero() || (now - f.from).in_ps() % f.period.in_ps() < f.down_time.in_ps();
     if (f.match) {
@@ -88,7 +88,9 @@ bool LinkFaults::apply(wire::Packet& packet, PacketChannel& channel, wire::Packe
     bool copy = false;
     for (size_t i = 0; i < faults_.size(); ++i) {
         if (!hits(i, packet)) continue;
-        ++fired_[i];
+        if (fired_[i].count++ == 0) fired_[i].first = now;
+        fired_[i].last = now;
+        if (observer_ != nullptr) observer_->on_fault(now, packet, faults_[i]);
         switch (faults_[i].kind) {
             case FaultKind::Drop:
             case FaultKind::Down:
@@ -116,7 +118,9 @@ bool LinkFaults::apply(wire::Packet& packet, PacketChannel& channel, wire::Packe
     }
     if (copy) {
         ++duplicated_;
-        hold(pool != nullptr ? pool->duplicate(shard, packet) : packet, now, 0, channel);
+        const wire::Packet second = pool != nullptr ? pool->duplicate(shard, packet) : packet;
+        if (observer_ != nullptr) observer_->on_copied(packet, second);
+        hold(second, now, 0, channel);
     }
     if (hold_until == sim::SimTime::zero()) return true;
     hold(packet, hold_until, release_after, channel);
@@ -145,7 +149,9 @@ void LinkFaults::release_overtaken(sim::SimTime now) {
 
 std::vector<FaultReport> LinkFaults::reports() const {
     std::vector<FaultReport> out;
-    for (size_t i = 0; i < faults_.size(); ++i) out.push_back({faults_[i].path, faults_[i].kind, fired_[i]});
+    for (size_t i = 0; i < faults_.size(); ++i)
+        out.push_back(
+            {faults_[i].path, faults_[i].kind, fired_[i].count, fired_[i].first, fired_[i].last, seen_, matched_[i]});
     return out;
 }
 

@@ -60,11 +60,26 @@ struct LinkFault {
     std::string path;        ///< where it was asked for; comes back in the report
 };
 
-/// How often a fault acted. One that never fired fails a scenario.
+/// How often a fault acted, and when. One that never fired fails a scenario.
 struct FaultReport {
     std::string path;
     FaultKind kind = FaultKind::Drop;
     uint64_t fired = 0;
+    sim::SimTime first, last;  ///< if it did: at these packets' arrivals
+    uint64_t seen = 0;         ///< packets of the direction
+    uint64_t matched = 0;      ///< of these, that its `match` fits while it may act
+};
+
+/// Hears what becomes of packets between the ports: what links' faults do with them, which ones switches discard. The
+/// packet's extra record is still there.
+class FateObserver {
+  public:
+    virtual ~FateObserver() = default;
+    virtual void on_fault(sim::SimTime at, const wire::Packet& packet, const LinkFault& fault) = 0;
+    /// A fault has made `copy` of `packet`: another packet, with a record of its own.
+    virtual void on_copied(const wire::Packet& packet, const wire::Packet& copy) = 0;
+    virtual void on_discarded(sim::SimTime at, const wire::Packet& packet, const std::string& node,
+                              const char* why) = 0;
 };
 
 /// A reordered packet waits no longer than this for later ones: with no traffic behind it, it still arrives.
@@ -82,6 +97,8 @@ class LinkFaults {
     }
     /// Takes the packet of next_time(). Returns false if the link swallowed it (its extra record is released).
     bool pop(PacketChannel& channel, wire::Packet& packet, wire::PacketPool* pool, unsigned shard);
+
+    void set_observer(FateObserver* observer) noexcept { observer_ = observer; }
 
     [[nodiscard]] std::vector<FaultReport> reports() const;
     /// Packets seen, packets lost in drops and down times.
@@ -106,10 +123,15 @@ class LinkFaults {
     void release_overtaken(sim::SimTime now);
 
     std::vector<LinkFault> faults_;
-    std::vector<uint64_t> fired_;
+    struct Firing {
+        uint64_t count = 0;
+        sim::SimTime first, last;
+    };
+    std::vector<Firing> fired_;
     std::vector<uint64_t> matched_;
     std::vector<sim::Draws> draws_;
     sim::EventList<Held> held_;
+    FateObserver* observer_ = nullptr;
     uint64_t waiting_for_others_ = 0;
     uint64_t seen_ = 0;
     uint64_t lost_ = 0;

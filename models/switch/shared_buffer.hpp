@@ -14,11 +14,12 @@ namespace simverbs::fabric {
 struct BufferConfig {
     static constexpr sim::ByteCount kUnlimited = std::numeric_limits<sim::ByteCount>::max() / 4;
     sim::ByteCount total = kUnlimited;
-    sim::ByteCount cell = 1;      ///< packets take whole cells
-    uint16_t lossless = 0;        ///< bit p: priority p is paused instead of dropped
-    sim::ByteCount headroom = 0;  ///< of each (ingress port, lossless priority): for what comes after the pause
-    sim::ByteCount reserve = 0;   ///< of each (ingress port, priority): before it draws on the shared part
-    double alpha = 1.0 / 8;       ///< a queue may have alpha times the shared bytes that are free
+    sim::ByteCount cell = 1;         ///< packets take whole cells
+    uint16_t lossless = 0;           ///< bit p: priority p is paused instead of dropped
+    sim::ByteCount headroom = 0;     ///< of each (ingress port, lossless priority): for what comes after the pause
+    bool is_headroom_given = false;  ///< 0 means none; else it means what the cables need, if a fabric's builder knows
+    sim::ByteCount reserve = 0;      ///< of each (ingress port, priority): before it draws on the shared part
+    double alpha = 1.0 / 8;          ///< a queue may have alpha times the shared bytes that are free
     sim::ByteCount xon_offset = 3 * 1024;  ///< resume that far below the threshold (the HPCC simulator's)
 };
 

@@ -22,6 +22,7 @@ Switch::Switch(const SwitchConfig& config, wire::PacketPool* pool)
     : ports_(new Port[config.ports]),
       extras_(new PortExtras[config.ports]),
       port_count_(config.ports),
+      runs_(8 * config.ports),
       counts_buffer_(config.buffer.total < BufferConfig::kUnlimited || config.buffer.lossless != 0),
       class_of_(config.classes),
       table_(sim::draw_u64(config.seed, sim::component_id(config.path), sim::DrawPurpose::Ecmp, 0)),
@@ -34,7 +35,6 @@ Switch::Switch(const SwitchConfig& config, wire::PacketPool* pool)
     dense_.fill(kUnused);
     set_hot_memory(ports_.get(), config.ports, sizeof(Port));
     if (config.balancing == LoadBalancing::Flowlet) flowlets_.resize(size_t{1} << 12);
-    for (PortIndex i = 0; i < port_count_; ++i) extras_[i].red = config.ecn.red;
     if (config.vl_arbitration) arbiters_.resize(port_count_);
     measures_delays_ = config.measures_delays;
     if (measures_delays_) delays_.resize(size_t{port_count_} * kPriorities);
@@ -59,7 +59,7 @@ void Switch::attach_port(PortIndex port, const link::PortWiring& wiring) {
     PortExtras& extras = extras_[port];
     extras.control = wiring.control;
     extras.rate = wiring.params.rate;
-    extras.ecn_draws = sim::Draws(config_.seed, wiring.id, sim::DrawPurpose::Ecn);
+    extras.id = wiring.id;
     const bool ethernet = wiring.params.layer == link::LinkLayer::Ethernet;
     gap_bytes_ = ethernet ? wire::kPreambleBytes + wire::kInterframeGapBytes : 0;
     if (!ethernet) extras.credits = std::make_unique<link::Credits>();
@@ -75,14 +75,14 @@ void Switch::set_observer(PortIndex port, link::PacketObserver* observer) {
 }
 
 void Switch::set_red(PortIndex port, const ecn::RedParams& red) {
-    extras_[port].red = red;
+    extras_[port].red = std::make_unique<ecn::RedParams>(red);
     set_marking(port);
 }
 
 void Switch::set_marking(PortIndex port) {
     for (uint32_t priority = 0; priority < kPriorities; ++priority)
         if (dense_[priority] != kUnused && ((config_.ecn.priorities >> priority) & 1) != 0)
-            queue_of(port, priority).mark_above = extras_[port].red.kmin;
+            queue_of(port, priority).mark_above = red(port).kmin;
 }
 
 // Local sources: ingress i is i, egress i is ports + i.
@@ -118,6 +118,7 @@ void Switch::prefetch() const {
         for (uint32_t d = 0; d < priorities_in_use_; ++d) __builtin_prefetch(&queues_[i * priorities_in_use_ + d], 1);
     });
     buffer_.prefetch();
+    runs_.prefetch();
     for (const auto* line = reinterpret_cast<const char*>(this); line < reinterpret_cast<const char*>(&config_);
          line += 64)
         __builtin_prefetch(line, 1);
@@ -141,8 +142,11 @@ void Switch::fill_queue(LocalQueue& queue) {
             if (p.egress.sendable() != 0 && p.egress.busy_until < window_end_) {
                 keys[count++] = sim::local_key(p.egress.busy_until - window_start_, EventPhase::Transmit, ports + i);
                 p.egress.channel->prefetch_tail();
-                for (uint32_t d = 0; d < priorities_in_use_; ++d)
-                    queues_[i * priorities_in_use_ + d].packets.prefetch_head();
+                for (uint32_t d = 0; d < priorities_in_use_; ++d) {
+                    const Queue& q = queues_[i * priorities_in_use_ + d];
+                    runs_.prefetch(q.packets.front());
+                    if (!q.packets.empty() && !q.packets.has_one()) q.packets.prefetch();
+                }
             }
         } else if (t == SimTime::max() && p.ingress.faults == nullptr && i < kLastLane) {
             active_ &= ~lane_bit(i);
@@ -187,7 +191,7 @@ HOT_INLINE PortIndex Switch::route(const Packet& packet, const Port& in, SimTime
     return balance(packet, in, now);
 }
 
-HOT_INLINE void Switch::send(PortIndex index, Packet& packet, uint32_t bytes, SimTime now) {
+HOT_INLINE void Switch::send(PortIndex index, const Packet& packet, uint32_t bytes, SimTime now) {
     Port& port = ports_[index];
     // An ACK only carries home what its data packet has collected.
     if (config_.telemetry && packet.extra != wire::kNoExtra && packet.payload_bytes != 0) [[unlikely]]
@@ -201,7 +205,7 @@ HOT_INLINE void Switch::send(PortIndex index, Packet& packet, uint32_t bytes, Si
     port.egress.channel->prefetch_tail();
 }
 
-void Switch::write_telemetry(PortIndex index, Packet& packet, SimTime now) {
+void Switch::write_telemetry(PortIndex index, const Packet& packet, SimTime now) {
     // An acknowledgement brings back what its packet has collected.
     if (packet.opcode == wire::kAckOpcode) return;
     const Port& port = ports_[index];
@@ -217,7 +221,8 @@ void Switch::write_telemetry(PortIndex index, Packet& packet, SimTime now) {
     if ((packet.flags & wire::kEcnCapable) == 0 || (packet.flags & wire::kFecn) != 0) return;
     if (ports_[index].egress.bytes_of(packet) < config_.ecn.least_bytes) return;
     PortExtras& extras = extras_[index];
-    if (!ecn::decide_mark(extras.red, queued, extras.ecn_draws.u64(extras.ecn_ordinal++))) return;
+    const sim::Draws draws(config_.seed, extras.id, sim::DrawPurpose::Ecn);
+    if (!ecn::decide_mark(red(index), queued, draws.u64(extras.ecn_ordinal++))) return;
     packet.flags |= wire::kFecn;
     ++extras.marked;
 }
@@ -225,7 +230,10 @@ void Switch::write_telemetry(PortIndex index, Packet& packet, SimTime now) {
 HOT_INLINE void Switch::enqueue(PortIndex port, const Packet& packet, ByteCount frame, PortIndex in, SimTime now) {
     const uint32_t priority = class_of(packet);
     Queue& queue = queue_of(port, priority);
-    queue.packets.push(packet, SimTime::ps((now.in_ps() << kIngressBits) | in), activity().chunks());
+    const SimTime since = measures_delays_ ? now : SimTime::zero();
+    queue.last = runs_.add(packet, SimTime::ps((since.in_ps() << kIngressBits) | in), port * kPriorities + priority,
+                           queue.packets.empty() ? PacketRuns::kNone : queue.last);
+    queue.packets.push(queue.last, activity().chunks());
     queue.bytes += frame;
     queue.max_bytes = std::max(queue.max_bytes, queue.bytes);
     buffered_ += frame;
@@ -286,17 +294,17 @@ HOT_INLINE bool Switch::admit(Packet& packet, ByteCount frame, PortIndex in, Por
     if (credits_) return true;  // the sender had credits for it
     if (!buffer_.lossless(priority) && !has_lossy_room(out, priority, frame)) [[unlikely]] {
         if (!config_.trimming || packet.payload_bytes == 0) {
-            drop(packet, extras_[out].drops_full);
+            drop(packet, losses(out).full, "no room in the buffer or the queue", now);
             return false;
         }
         packet.payload_bytes = 0;
         packet.flags |= wire::kTrimmed;
-        ++extras_[out].trimmed;
+        ++losses(out).trimmed;
         frame = frame_bytes(ports_[out].egress.bytes_of(packet));
     }
     if (!counts_buffer_) return true;
     if (config_.pfc.watchdog != SimTime::max() && ((extras_[out].draining >> priority) & 1) != 0) [[unlikely]] {
-        drop(packet, extras_[out].drops_watchdog);
+        drop(packet, losses(out).watchdog, "the PFC watchdog drains the queue", now);
         return false;
     }
     switch (buffer_.admit(in, dense_[priority], buffer_.cells(frame))) {
@@ -306,14 +314,14 @@ HOT_INLINE bool Switch::admit(Packet& packet, ByteCount frame, PortIndex in, Por
             begin_pause(in, priority, now);
             return true;
         case Admission::DropFull:
-            drop(packet, extras_[out].drops_full);
+            drop(packet, losses(out).full, "no room in the buffer or the queue", now);
             return false;
         case Admission::DropHeadroom:
-            drop(packet, extras_[in].drops_headroom);
+            drop(packet, losses(in).headroom, "no headroom left", now);
             return false;
         case Admission::DropHeadroomAndPause:
             begin_pause(in, priority, now);
-            drop(packet, extras_[in].drops_headroom);
+            drop(packet, losses(in).headroom, "no headroom left", now);
             return false;
     }
     return true;
@@ -337,7 +345,10 @@ HOT_INLINE PortIndex Switch::receive(Packet& packet, uint32_t bytes, PortIndex p
 
 [[gnu::cold]] void Switch::refuse(Packet& packet, uint32_t bytes, PortIndex port, bool routed, SimTime now) {
     if (credits_) give_credits(port, ingress_vl(port, packet), bytes, now);
-    drop(packet, routed ? extras_[port].drops_ttl : extras_[port].drops_no_route);
+    if (routed)
+        drop(packet, losses(port).ttl, "its hop limit is used up", now);
+    else
+        drop(packet, losses(port).no_route, "no route to its destination", now);
 }
 
 void Switch::store(const Packet& packet, uint32_t bytes, PortIndex port, PortIndex out, SimTime now) {
@@ -406,9 +417,7 @@ HOT_INLINE uint32_t Switch::choose_priority(PortIndex index) {
 }
 
 uint32_t Switch::choose_by_vl_arbitration(PortIndex index, uint32_t sendable) {
-    const auto bytes_of = [&](uint32_t vl) {
-        return ports_[index].egress.bytes_of(queue_of(index, vl).packets.front());
-    };
+    const auto bytes_of = [&](uint32_t vl) { return ports_[index].egress.bytes_of(front(queue_of(index, vl))); };
     return arbiters_[index].choose(*config_.vl_arbitration, sendable, bytes_of);
 }
 
@@ -418,7 +427,7 @@ uint32_t Switch::choose_by_round_robin(PortIndex index, uint32_t sendable) {
     RoundRobin& rr = *state;
     for (uint32_t p = rr.turn;;) {
         if ((sendable >> p) & 1) {
-            const auto bytes = static_cast<int64_t>(ports_[index].egress.bytes_of(queue_of(index, p).packets.front()));
+            const auto bytes = static_cast<int64_t>(ports_[index].egress.bytes_of(front(queue_of(index, p))));
             if (rr.deficit[p] >= bytes) {
                 rr.deficit[p] -= bytes;
                 rr.turn = static_cast<uint8_t>(p);
@@ -440,23 +449,30 @@ HOT_INLINE void Switch::on_transmit(PortIndex index, SimTime now, LocalQueue& qu
         return schedule_transmit(index, port.egress.busy_until, queue);
     const uint32_t priority = choose_priority(index);
     Queue& q = queue_of(index, priority);
-    Packet& packet = q.packets.front();
+    const Packet& packet = front(q);
     const uint32_t bytes = port.egress.bytes_of(packet);
     const ByteCount frame = frame_bytes(bytes);
     q.bytes -= frame;
     buffered_ -= frame;
     --queued_;
     SIM_CHECK(q.bytes >= 0 && buffered_ >= 0, q.bytes, buffered_);
-    if (q.packets.second_time() == SimTime::max()) port.egress.backlog &= static_cast<uint16_t>(~(1U << priority));
+    if (q.packets.has_one()) port.egress.backlog &= static_cast<uint16_t>(~(1U << priority));
     if (measures_delays_) [[unlikely]]
         delays_[index * kPriorities + priority].add(now - queued_since(packet));
     if (counts_buffer_ || credits_) release_ingress(packet, frame, now);
-    if (!config_.ecn.at_enqueue && q.bytes > q.mark_above) mark_if_congested(index, packet, q.bytes);
-    q.packets.prefetch_third();
-    send(index, packet, bytes, now);
-    q.packets.pop(activity().chunks());
+    const bool is_marked = PacketRuns::is_marked(q.packets.front());
+    if (is_marked || (!config_.ecn.at_enqueue && q.bytes > q.mark_above)) {
+        Packet copy = packet;
+        if (is_marked) copy.flags |= wire::kFecn;
+        if (!config_.ecn.at_enqueue && q.bytes > q.mark_above) mark_if_congested(index, copy, q.bytes);
+        send(index, copy, bytes, now);
+    } else {
+        send(index, packet, bytes, now);
+    }
+    remove_front(q);
+    runs_.prefetch(q.packets.front());
     if (credits_ && ((port.egress.backlog >> priority) & 1) != 0 &&
-        !has_credits(index, priority, port.egress.bytes_of(q.packets.front()))) [[unlikely]]
+        !has_credits(index, priority, port.egress.bytes_of(front(q)))) [[unlikely]]
         block(index, priority, now);
     if (port.egress.sendable() != 0)
         schedule_transmit(index, port.egress.busy_until, queue);
@@ -464,9 +480,10 @@ HOT_INLINE void Switch::on_transmit(PortIndex index, SimTime now, LocalQueue& qu
         queue.update(port_count_ + index, sim::kNoEvent);
 }
 
-void Switch::drop(Packet& packet, uint64_t& counter) {
+void Switch::drop(Packet& packet, uint64_t& counter, const char* why, SimTime now) {
     ++counter;
     ++dropped_;
+    if (discards_ != nullptr) discards_->on_discarded(now, packet, config_.path, why);
     if (pool_ != nullptr) pool_->release(shard(), packet);
 }
 

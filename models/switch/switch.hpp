@@ -16,6 +16,7 @@
 #include "models/link/vl_arbiter.hpp"
 #include "models/pfc/pause_storm.hpp"
 #include "models/switch/forwarding_table.hpp"
+#include "models/switch/packet_runs.hpp"
 #include "models/switch/shared_buffer.hpp"
 #include "models/switch/switch_config.hpp"
 #include "models/wire/packet.hpp"
@@ -39,7 +40,8 @@ namespace simverbs::fabric {
 class alignas(64) Switch final : public sim::Node {
   public:
     static constexpr uint32_t kPriorities = 16;
-    /// Queued packets carry the number of their ingress in so many bits of their time.
+    /// Queued packets carry the number of their ingress in so many bits of their time (which is zero unless delays are
+    /// measured: packets that came in at different times are then of one run).
     static constexpr uint32_t kIngressBits = 10;
 
     /// `pool`: where dropped packets' extra records go; nullptr if packets have none.
@@ -50,6 +52,8 @@ class alignas(64) Switch final : public sim::Node {
     void attach_port(PortIndex port, const link::PortWiring& wiring);
     /// Taps a wired port (nullptr: no more).
     void set_observer(PortIndex port, link::PacketObserver* observer);
+    /// Who hears of packets that are dropped (not owned).
+    void observe_discards(link::FateObserver& observer) noexcept { discards_ = &observer; }
     /// Marking thresholds and share of the buffer of one port, where they depend on its speed.
     void set_red(PortIndex port, const ecn::RedParams& red);
     void set_alpha(PortIndex port, double alpha) { buffer_.set_alpha(port, alpha); }
@@ -93,7 +97,8 @@ class alignas(64) Switch final : public sim::Node {
 
   private:
     struct alignas(64) Queue {
-        sim::ChunkFifo<wire::Packet> packets;
+        sim::ChunkFifo packets;                    ///< their runs
+        PacketRuns::Run last = PacketRuns::kNone;  ///< of the last of them
         sim::ByteCount bytes = 0;
         sim::ByteCount max_bytes = 0;
         /// At most so many bytes: no packet is marked. The port's kmin, or max() where the priority is not marked.
@@ -128,16 +133,22 @@ class alignas(64) Switch final : public sim::Node {
         uint8_t turn = 0;  ///< whose turn it is
         std::array<int64_t, kPriorities> deficit{};
     };
+    /// What few ports ever count.
+    struct Losses {
+        uint64_t full = 0, ttl = 0, no_route = 0, headroom = 0, watchdog = 0;
+        uint64_t trimmed = 0;
+        uint64_t watchdog_events = 0;
+    };
     /// What is seldom touched.
     struct PortExtras {
         link::ControlPort control;
         sim::BitRate rate;
-        ecn::RedParams red;
-        sim::Draws ecn_draws;
+        std::unique_ptr<ecn::RedParams> red;  ///< if they are not the switch's
+        sim::ComponentId id = 0;
         uint64_t ecn_ordinal = 0;
-        uint64_t drops_full = 0, drops_ttl = 0, drops_no_route = 0, drops_headroom = 0, drops_watchdog = 0;
-        uint64_t trimmed = 0, marked = 0;
-        uint64_t pauses_sent = 0, pauses_received = 0, watchdog_events = 0;
+        std::unique_ptr<Losses> losses;  ///< if there have been any
+        uint64_t marked = 0;
+        uint64_t pauses_sent = 0, pauses_received = 0;
         uint16_t pausing = 0;   ///< PFC: priorities that the peer has been asked to pause
         uint16_t draining = 0;  ///< PFC watchdog: priorities whose packets are dropped
         sim::SimTime paused_time;
@@ -187,14 +198,22 @@ class alignas(64) Switch final : public sim::Node {
                              sim::LocalQueue& queue);
     [[nodiscard]] bool has_lossy_room(PortIndex out, uint32_t priority, sim::ByteCount frame) const noexcept;
     void enqueue(PortIndex port, const wire::Packet& packet, sim::ByteCount frame, PortIndex in, sim::SimTime now);
-    void send(PortIndex index, wire::Packet& packet, uint32_t bytes, sim::SimTime now);
+    void send(PortIndex index, const wire::Packet& packet, uint32_t bytes, sim::SimTime now);
     void mark_if_congested(PortIndex index, wire::Packet& packet, sim::ByteCount queued);
     void set_marking(PortIndex port);
-    void write_telemetry(PortIndex index, wire::Packet& packet, sim::SimTime now);
+    void write_telemetry(PortIndex index, const wire::Packet& packet, sim::SimTime now);
     [[nodiscard]] uint32_t choose_priority(PortIndex index);
     [[nodiscard]] uint32_t choose_by_vl_arbitration(PortIndex index, uint32_t sendable);
     [[nodiscard]] uint32_t choose_by_round_robin(PortIndex index, uint32_t sendable);
-    void drop(wire::Packet& packet, uint64_t& counter);
+    [[nodiscard]] Losses& losses(PortIndex port) {
+        std::unique_ptr<Losses>& found = extras_[port].losses;
+        if (!found) found = std::make_unique<Losses>();
+        return *found;
+    }
+    [[nodiscard]] const ecn::RedParams& red(PortIndex port) const noexcept {
+        return extras_[port].red ? *extras_[port].red : config_.ecn.red;
+    }
+    void drop(wire::Packet& packet, uint64_t& counter, const char* why, sim::SimTime now);
     [[nodiscard]] sim::SimTime ingress_event(PortIndex port) const noexcept;
     /// Is the tail of a packet still coming in by `port`?
     [[nodiscard]] bool is_storing(PortIndex port) const noexcept {
@@ -243,6 +262,15 @@ class alignas(64) Switch final : public sim::Node {
         return queues_[port * priorities_in_use_ + dense_[priority]];
     }
     [[nodiscard]] const Queue* find_queue(PortIndex port, uint32_t priority) const noexcept;
+    /// The first packet of a queue; there must be one.
+    [[nodiscard]] const wire::Packet& front(const Queue& queue) const noexcept {
+        return runs_.front(queue.packets.front());
+    }
+    void remove_front(Queue& queue) noexcept {
+        const PacketRuns::Run run = queue.packets.front();
+        queue.packets.pop(activity().chunks());
+        runs_.next(run);
+    }
     void start_to_use(uint32_t priority);
     [[nodiscard]] std::span<const Port> ports() const noexcept { return {ports_.get(), port_count_}; }
     /// Bytes of a packet that lie in a buffer: without what only separates frames on the wire.
@@ -264,6 +292,7 @@ class alignas(64) Switch final : public sim::Node {
     sim::SimTime next_control_ = sim::SimTime::max();
     uint64_t active_ = 0;          ///< lanes of ports that may have something to do: the others are not looked at
     std::vector<Queue> queues_;    ///< by port, then dense priority
+    PacketRuns runs_;              ///< what is in them
     std::vector<Stored> stored_;   ///< by port; empty if there has never been one
     uint32_t storing_ = 0;         ///< packets in stored_: only then is it looked at
     uint32_t leaves_at_once_ = 0;  ///< priorities ahead of which an egress never chooses another one
@@ -296,6 +325,7 @@ class alignas(64) Switch final : public sim::Node {
         uint32_t salt = 0;
     };
     std::vector<FlowletEntry> flowlets_;
+    link::FateObserver* discards_ = nullptr;
 };
 
 }  // namespace simverbs::fabric

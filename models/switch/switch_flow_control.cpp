@@ -62,8 +62,7 @@ void Switch::on_control_frame(PortIndex index, const link::FlowControlFrame& fra
     extras.credits->on_limit(vl, frame.fccl);
     const link::EgressPort& out = ports_[index].egress;
     if (((out.blocked >> vl) & 1) == 0 || ((out.backlog >> vl) & 1) == 0) return;
-    if (has_credits(index, vl, out.bytes_of(queue_of(index, vl).packets.front())))
-        unblock(index, vl, frame.arrival, queue);
+    if (has_credits(index, vl, out.bytes_of(front(queue_of(index, vl))))) unblock(index, vl, frame.arrival, queue);
 }
 
 void Switch::on_pause(PortIndex index, const link::FlowControlFrame& frame, LocalQueue& queue) {
@@ -119,7 +118,7 @@ void Switch::on_control_timer(const ControlTimer& timer, SimTime now, LocalQueue
             if (!blocked) return;
             if (const SimTime due = pauses(timer.port, timer.priority).paused_since + config_.pfc.watchdog; due > now)
                 return set_control_timer(timer, due);
-            ++extras.watchdog_events;
+            ++losses(timer.port).watchdog_events;
             extras.draining |= static_cast<uint16_t>(bit);
             drain_paused(timer.port, timer.priority, now);
             return;
@@ -205,14 +204,14 @@ void Switch::drain_paused(PortIndex index, uint32_t priority, SimTime now) {
     if (find_queue(index, priority) == nullptr) return;
     Queue& q = queue_of(index, priority);
     while (!q.packets.empty()) {
-        Packet packet = q.packets.front();
-        q.packets.pop(activity().chunks());
+        Packet packet = front(q);
+        remove_front(q);
         const ByteCount frame = frame_bytes(ports_[index].egress.bytes_of(packet));
         q.bytes -= frame;
         buffered_ -= frame;
         --queued_;
         if (counts_buffer_) release_ingress(packet, frame, now);
-        drop(packet, extras_[index].drops_watchdog);
+        drop(packet, losses(index).watchdog, "the PFC watchdog drains the queue", now);
     }
     ports_[index].egress.backlog &= static_cast<uint16_t>(~(1U << priority));
 }

@@ -45,6 +45,7 @@ struct PacketExtra {
     uint8_t hop_limit = 64;              ///< GRH / IP hop limit at the sender
     uint8_t dest_path_bits = 0;          ///< LMC bits of the DLID
     bool has_grh = false;                ///< InfiniBand: a GRH is present (RoCE always has one, or IP)
+    bool is_retransmission = false;      ///< a request whose PSN its requester has sent before; for observers alone
     uint32_t dest_gid_index = 0;         ///< sender's address handle or path, where the receiver must know it; else 0
     uint32_t rkey = 0;                   ///< RETH and AtomicETH R_Key
     uint64_t vaddr = 0;                  ///< RETH and AtomicETH virtual address
@@ -53,7 +54,7 @@ struct PacketExtra {
     uint64_t swap_or_add = 0;            ///< AtomicETH
     uint64_t compare = 0;                ///< AtomicETH; AtomicAckETH original value in an atomic acknowledge
     uint32_t qkey = 0;                   ///< DETH Q_Key
-    uint32_t src_qp = 0;                 ///< DETH source QP
+    uint32_t src_qp = 0;                 ///< the sender: DETH source QP; on other transports for observers alone
     uint32_t xrc_srq = 0;                ///< XRCETH XRC SRQ number
     std::array<uint8_t, 16> dest_gid{};  ///< GRH / IP destination as the sender wrote it (UD and multicast need it)
     PayloadRef payload;

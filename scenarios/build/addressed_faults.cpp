@@ -28,6 +28,15 @@ link::FaultKind link_kind(AddressedFaultKind kind) {
         case AddressedFaultKind::Flap:
         case AddressedFaultKind::PauseStorm:
         case AddressedFaultKind::Kill:
+        case AddressedFaultKind::Freeze:
+        case AddressedFaultKind::FailCall:
+        case AddressedFaultKind::LimitCq:
+        case AddressedFaultKind::PlaceCqe:
+        case AddressedFaultKind::DelayReceives:
+        case AddressedFaultKind::PortState:
+        case AddressedFaultKind::ChangeGid:
+        case AddressedFaultKind::ChangePkey:
+        case AddressedFaultKind::PortEvent:
             return link::FaultKind::Down;
     }
     return link::FaultKind::Down;
@@ -91,6 +100,11 @@ sim::SimTime end_of_flaps(const AddressedFaultSpec& fault) {
 
 }  // namespace
 
+sim::SimTime end_of(const AddressedFaultSpec& fault) noexcept {
+    if (!fault.lasts || *fault.lasts > sim::SimTime::max() - fault.at) return sim::SimTime::max();
+    return fault.at + *fault.lasts;
+}
+
 link::LinkFault link_fault(const FaultSpec& fault) {
     link::LinkFault to;
     to.kind = link_kind(fault.kind);
@@ -113,8 +127,8 @@ FaultWays ways_of(FaultDirection direction, bool is_turned) noexcept {
 link::LinkFault link_fault(const AddressedFaultSpec& fault) {
     link::LinkFault to;
     to.kind = link_kind(fault.kind);
-    to.from = fault.kind == AddressedFaultKind::Kill ? fault.at : fault.from;
-    to.until = fault.until;
+    to.from = fault.kind >= AddressedFaultKind::Kill ? fault.at : fault.from;
+    to.until = fault.lasts ? end_of(fault) : fault.until;
     to.path = fault.name;
     to.by = fault.by;
     to.behind = static_cast<uint32_t>(std::max(fault.behind, 1));

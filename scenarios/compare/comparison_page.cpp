@@ -54,6 +54,7 @@ std::string tables_of(const std::vector<ComparedRun>& runs) {
 
 std::string render_comparison(const std::vector<ComparedRun>& runs) {
     std::vector<report::ReportRun> reported;
+    reported.reserve(runs.size());
     for (const ComparedRun& run : runs) reported.push_back({run.result, run.verdicts});
     const std::string body = header_of(runs) + "<main>\n" + tables_of(runs) + report::expectations_html(reported) +
                              std::string(report::kCompareBody) + "</main>\n";

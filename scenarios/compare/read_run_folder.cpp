@@ -142,6 +142,7 @@ std::vector<ComparedRun> read_run_folders(std::vector<std::string> folders, Diag
     std::vector<ComparedRun> runs;
     if (folders.empty()) return runs;
     std::vector<std::optional<fs::path>> places;
+    places.reserve(folders.size());
     for (const std::string& folder : folders) places.push_back(folder_of_run(folder, sink));
     check_different(folders, places, sink);
     const std::vector<std::string> labels = labels_of(folders);

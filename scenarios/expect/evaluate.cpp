@@ -66,9 +66,9 @@ void add_implicit(const std::vector<ExpectationSpec>& expectations, const run::R
         if (fault.fired > 0 || !fault.must_fire || is_spoken_of) continue;
         verdicts.push_back(implicit_failure(
             fmt::format("fault '{}' fired", fault.name),
-            fmt::format("fault '{}' never fired, so the run shows nothing about it: let it act on packets that pass, "
+            fmt::format("fault '{}' never fired{}, so the run shows nothing about it: let it act on what happens, "
                         "or say \"fault '{}' never fired\"",
-                        fault.name, fault.name)));
+                        fault.name, fault.silence.empty() ? "" : " (" + fault.silence + ")", fault.name)));
     }
 }
 

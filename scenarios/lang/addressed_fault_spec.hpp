@@ -7,12 +7,35 @@
 
 #include "scenarios/lang/lab_spec.hpp"
 #include "scenarios/lang/place_ref.hpp"
+#include "scenarios/lang/program_fault_spec.hpp"
 #include "sim/sim_time.hpp"
 
 namespace simverbs::scenarios {
 
-enum class AddressedFaultKind { Drop, Corrupt, Duplicate, Delay, Reorder, EcnMark, Down, Flap, PauseStorm, Kill };
-enum class KillTarget { Host, Nic, Switch, Port };
+enum class AddressedFaultKind {
+    Drop,
+    Corrupt,
+    Duplicate,
+    Delay,
+    Reorder,
+    EcnMark,
+    Down,
+    Flap,
+    PauseStorm,
+    Kill,
+    Freeze,
+    // what programs meet: see ProgramFaultSpec
+    FailCall,
+    LimitCq,
+    PlaceCqe,
+    DelayReceives,
+    // what happens to an adapter's port
+    PortState,
+    ChangeGid,
+    ChangePkey,
+    PortEvent,
+};
+enum class KillTarget { Host, Nic, Switch, Port, Program };
 
 /// Flows of a scenario: all of a workload, or one, by its number there or (without a workload) in the run.
 struct FlowRef {
@@ -46,10 +69,10 @@ struct PacketTrigger {
 struct AddressedFaultSpec {
     std::string name;  ///< distinct in the scenario
     AddressedFaultKind kind = AddressedFaultKind::Drop;
-    std::optional<LinkRef> link;  ///< of all kinds but Kill
+    std::optional<LinkRef> link;  ///< of Drop to PauseStorm
     FaultDirection direction = FaultDirection::Both;
     PacketTrigger trigger;                     ///< of the packet faults
-    sim::SimTime by;                           ///< Delay
+    sim::SimTime by;                           ///< Delay, DelayReceives
     int behind = 0;                            ///< Reorder
     sim::SimTime from;                         ///< packet faults, Down, Flap, PauseStorm: not before
     sim::SimTime until = sim::SimTime::max();  ///< … and not at or after
@@ -57,9 +80,12 @@ struct AddressedFaultSpec {
     sim::SimTime down_time;                    ///< Flap: how long it is down each time
     std::optional<int64_t> count;              ///< Flap: how often; absent: until `until`
     int priority = 3;                          ///< PauseStorm
-    KillTarget target = KillTarget::Host;      ///< Kill
-    std::optional<PlaceRef> victim;            ///< Kill
-    sim::SimTime at;                           ///< Kill
+    KillTarget target = KillTarget::Host;      ///< Kill, Freeze
+    std::optional<PlaceRef> victim;            ///< Kill, Freeze
+    sim::SimTime at;                           ///< Kill, Freeze, and what happens to a port
+    /// Freeze, PortState: how long; absent: for ever.
+    std::optional<sim::SimTime> lasts;
+    ProgramFaultSpec program;  ///< from FailCall on
     bool must_fire = true;  ///< one that never fires fails the scenario; false if an expectation says that it does not
     std::string path;
     SourcePosition position;

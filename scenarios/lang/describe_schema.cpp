@@ -20,10 +20,15 @@ std::vector<const ComponentSchema*> made_schema_list() {
     list.insert(list.end(), topology_schemas().begin(), topology_schemas().end());
     list.insert(list.end(), {&kTransportSchema, &kCcSchema});
     list.insert(list.end(), workload_schemas().begin(), workload_schemas().end());
-    list.insert(list.end(), {&kFlowEntrySchema, &kProgramSchema, &kReadySchema, &kProgramExpectSchema,
-                             &kAddressedFaultSchema, &kPacketFaultSchema, &kPacketDelaySchema, &kPacketReorderSchema,
-                             &kPacketMatchSchema, &kFlapSchema, &kPauseStormSchema, &kKillSchema, &kExpectationSchema,
-                             &kOutputsSchema, &kSeriesSchema, &kRunSchema, &kMeasureSchema});
+    list.insert(list.end(), {&kFlowEntrySchema,     &kProgramSchema,        &kReadySchema,
+                             &kProgramExpectSchema, &kAddressedFaultSchema, &kPacketFaultSchema,
+                             &kPacketDelaySchema,   &kPacketReorderSchema,  &kPacketMatchSchema,
+                             &kFlapSchema,          &kPauseStormSchema,     &kKillSchema,
+                             &kFreezeSchema,        &kFailCallSchema,       &kLimitCqSchema,
+                             &kPlaceCqeSchema,      &kDelayReceivesSchema,  &kPortStateSchema,
+                             &kChangeGidSchema,     &kChangePkeySchema,     &kPortEventSchema,
+                             &kExpectationSchema,   &kOutputsSchema,        &kSeriesSchema,
+                             &kRunSchema,           &kMeasureSchema});
     return list;
 }
 

@@ -51,7 +51,8 @@ std::variant<double, QuantityError> as_double(std::variant<T, QuantityError> par
 }
 
 /// "fct.count" is a number, whatever the unit of FCTs.
-MetricUnit unit_of(const MetricExpression& expression) {
+std::optional<MetricUnit> unit_of(const MetricExpression& expression) {
+    if (expression.metric == nullptr) return std::nullopt;
     return expression.statistic.kind == StatisticKind::Count ? MetricUnit::Count : expression.metric->unit;
 }
 
@@ -71,6 +72,13 @@ std::variant<double, QuantityError> parse_unit(MetricUnit unit, std::string_view
             return as_double(parse_quantity(QuantityKind::Rate, text));
     }
     return QuantityError{};
+}
+
+bool is_value_of_any_unit(std::string_view text) {
+    constexpr std::array kUnits{MetricUnit::Number, MetricUnit::Ratio, MetricUnit::Time, MetricUnit::Size,
+                                MetricUnit::Rate};
+    return std::any_of(kUnits.begin(), kUnits.end(),
+                       [&](MetricUnit unit) { return parse_unit(unit, text).index() == 0; });
 }
 
 bool begins_with_digit(std::string_view text) noexcept {
@@ -119,12 +127,21 @@ PlaceRef ExpectationParser::place(const ExpectationToken& token) const {
 }
 
 std::nullopt_t ExpectationParser::wrong(const ExpectationToken& token, std::string problem, std::string expected,
-                                        std::string hint) const {
+                                        std::string hint) {
+    has_failed_ = true;
     reading_.sink.add(position_of(token), path_, std::move(problem), std::move(expected), std::move(hint));
     return std::nullopt;
 }
 
-std::nullopt_t ExpectationParser::unexpected(std::string expected) const {
+bool ExpectationParser::need_word(std::string_view word, std::string expected) {
+    if (take_word(word)) return true;
+    unexpected(std::move(expected));
+    const bool is_keyword = std::find(kKeywords.begin(), kKeywords.end(), peek().text) != kKeywords.end();
+    if (peek().kind == TokenKind::Word && !is_keyword) take();
+    return peek().kind != TokenKind::End;
+}
+
+std::nullopt_t ExpectationParser::unexpected(std::string expected) {
     const ExpectationToken& token = peek();
     return wrong(
         token,
@@ -138,7 +155,8 @@ std::optional<ExpectationSpec> ExpectationParser::parse() {
     }
     auto parsed = statement();
     if (!parsed) return std::nullopt;
-    if (peek().kind != TokenKind::End) return unexpected("the end of the statement");
+    if (peek().kind != TokenKind::End) unexpected("the end of the statement");
+    if (has_failed_) return std::nullopt;
     return ExpectationSpec{text_, text_, std::move(*parsed), path_, position_};
 }
 
@@ -150,12 +168,12 @@ std::optional<ExpectationParser::Statement> ExpectationParser::statement() {
 }
 
 std::optional<ExpectationParser::Statement> ExpectationParser::never_statement() {
-    const ExpectationToken& event = peek();
+    const ExpectationToken event = peek();
     auto expression = metric_expression();
     if (!expression) return std::nullopt;
-    if (expression->metric->unit != MetricUnit::Count) {
-        return wrong(event, fmt::format("'{}' is not a number of events", expression->metric->name),
-                     "a count such as 'drops' or 'timeouts' after 'never'");
+    if (expression->metric != nullptr && expression->metric->unit != MetricUnit::Count) {
+        wrong(event, fmt::format("'{}' is not a number of events", expression->metric->name),
+              "a count such as 'drops' or 'timeouts' after 'never'");
     }
     return MetricExpectation{std::move(*expression), Comparison::Equal, ExpectedValue{MetricUnit::Count, 0, 0}};
 }
@@ -173,8 +191,8 @@ std::optional<ExpectationParser::Statement> ExpectationParser::fault_statement()
     }
     const bool is_known = std::find(names.begin(), names.end(), name.text) != names.end();
     if (!is_known && reading_.fault_names_are_complete) {
-        return wrong(name, fmt::format("there is no fault {}", in_quotes(name.text)),
-                     names.empty() ? "the scenario's `faults` to have it" : all, did_you_mean(name.text, names));
+        wrong(name, fmt::format("there is no fault {}", in_quotes(name.text)),
+              names.empty() ? "the scenario's `faults` to have it" : all, did_you_mean(name.text, names));
     }
     FaultExpectation out{name.text, true, std::nullopt};
     out.has_fired = !take_word("never");
@@ -192,7 +210,7 @@ std::optional<ExpectationParser::Statement> ExpectationParser::fault_statement()
 
 std::optional<ExpectationParser::Statement> ExpectationParser::completion_statement() {
     take();
-    if (!take_word("flows")) return unexpected("'flows' after 'all'");
+    if (!need_word("flows", "'flows' after 'all'")) return std::nullopt;
     CompletionExpectation out;
     if (take_word("of")) {
         static constexpr MetricInfo kCompletion{.name = "all flows",
@@ -203,13 +221,11 @@ std::optional<ExpectationParser::Statement> ExpectationParser::completion_statem
         MetricExpression asked;
         asked.metric = &kCompletion;
         asked.selector = *selected;
-        if (!check_selector(asked)) return std::nullopt;
+        check_selector(asked);
         out.selector = std::move(*selected);
     }
-    if (!take_word("complete")) return unexpected("'complete'");
-    if (!take_word("within")) return out;
-    out.within = time();
-    if (!out.within) return std::nullopt;
+    if (!need_word("complete", "'complete'")) return has_failed_ ? std::nullopt : std::optional<Statement>(out);
+    if (take_word("within") && !time(out.within)) return std::nullopt;
     return out;
 }
 
@@ -219,24 +235,30 @@ std::optional<ExpectationParser::Statement> ExpectationParser::comparison_statem
     const ExpectationToken sign = peek();
     const auto found =
         std::find_if(kComparisons.begin(), kComparisons.end(), [&](const auto& row) { return row.first == sign.text; });
-    if (sign.kind != TokenKind::Operator || found == kComparisons.end()) {
-        return unexpected(std::string(kExpectedComparison));
+    const bool is_comparison = sign.kind == TokenKind::Operator && found != kComparisons.end();
+    if (!is_comparison) {
+        // A value that follows, or one word later, is still looked at.
+        unexpected(std::string(kExpectedComparison));
+        const bool is_at_value = sign.kind == TokenKind::Word && begins_with_digit(sign.text);
+        if (!is_at_value && !begins_with_digit(peek(1).text)) return std::nullopt;
+        if (!is_at_value) take();
+    } else {
+        take();
     }
-    take();
-    MetricExpectation out{std::move(*left), found->second, ExpectedValue{}};
-    const ExpectationToken& first = peek();
+    MetricExpectation out{std::move(*left), is_comparison ? found->second : Comparison::Equal, ExpectedValue{}};
+    const ExpectationToken first = peek();
     if (first.kind == TokenKind::Word && !begins_with_digit(first.text)) {
         auto right = metric_expression();
         if (!right) return std::nullopt;
-        if (unit_of(*right) != unit_of(out.left)) {
-            return wrong(first,
-                         fmt::format("'{}' and '{}' cannot be compared", out.left.metric->name, right->metric->name),
-                         "metrics of the same unit");
+        const auto unit = unit_of(*right), wanted = unit_of(out.left);
+        if (unit && wanted && *unit != *wanted) {
+            wrong(first, fmt::format("'{}' and '{}' cannot be compared", out.left.metric->name, right->metric->name),
+                  "metrics of the same unit");
         }
         out.right = std::move(*right);
         return out;
     }
-    auto value = value_of(unit_of(out.left), out.left.metric->name);
+    auto value = value_of(unit_of(out.left), out.left.metric != nullptr ? out.left.metric->name : "");
     if (!value || !tolerance(*value, out.comparison)) return std::nullopt;
     out.right = *value;
     return out;
@@ -251,43 +273,62 @@ std::string ExpectationParser::quantity_text() {
     return text;
 }
 
-std::optional<ExpectedValue> ExpectationParser::value_of(MetricUnit unit, std::string_view metric) {
+std::optional<ExpectedValue> ExpectationParser::value_of(std::optional<MetricUnit> unit, std::string_view metric) {
     const ExpectationToken first = peek();
-    if (first.kind != TokenKind::Word) return unexpected(expected_of(unit));
-    auto parsed = parse_unit(unit, quantity_text());
-    if (auto* error = std::get_if<QuantityError>(&parsed)) {
-        return wrong(first, std::move(error->problem), fmt::format("for '{}' {}", metric, expected_of(unit)),
-                     std::move(error->hint));
+    if (first.kind != TokenKind::Word) {
+        return unexpected(unit ? expected_of(*unit) : "a value such as '10', '97 %' or '2 us'");
     }
-    return ExpectedValue{unit, std::get<double>(parsed), 0};
+    const std::string text = quantity_text();
+    if (!unit) {
+        if (!is_value_of_any_unit(text)) {
+            wrong(first, in_quotes(text) + " is not a value",
+                  "one such as '10', '97 %', '2 us', '64 KiB' or '40 Gb/s'");
+        }
+        return ExpectedValue{};
+    }
+    auto parsed = parse_unit(*unit, text);
+    if (auto* error = std::get_if<QuantityError>(&parsed)) {
+        wrong(first, std::move(error->problem), fmt::format("for '{}' {}", metric, expected_of(*unit)),
+              std::move(error->hint));
+        return ExpectedValue{*unit, 0, 0};
+    }
+    return ExpectedValue{*unit, std::get<double>(parsed), 0};
 }
 
 bool ExpectationParser::tolerance(ExpectedValue& value, Comparison comparison) {
     const ExpectationToken sign = peek();
     if (sign.kind != TokenKind::Operator || sign.text != "±") return true;
     take();
-    if (comparison != Comparison::Equal) {
-        wrong(sign, "a tolerance belongs to an equality", "'== VALUE ± SHARE'");
-        return false;
-    }
+    if (comparison != Comparison::Equal) wrong(sign, "a tolerance belongs to an equality", "'== VALUE ± SHARE'");
     const auto share = value_of(MetricUnit::Ratio, "±");
     if (share) value.tolerance = share->value;
     return share.has_value();
 }
 
-std::optional<sim::SimTime> ExpectationParser::time() {
+bool ExpectationParser::time(std::optional<sim::SimTime>& out) {
     const ExpectationToken first = peek();
-    if (first.kind != TokenKind::Word) return unexpected(expected_quantity(QuantityKind::Time));
+    if (first.kind != TokenKind::Word) {
+        unexpected(expected_quantity(QuantityKind::Time));
+        return false;
+    }
     auto parsed = parse_quantity(QuantityKind::Time, quantity_text());
     if (auto* error = std::get_if<QuantityError>(&parsed)) {
-        return wrong(first, std::move(error->problem), expected_quantity(QuantityKind::Time), std::move(error->hint));
+        wrong(first, std::move(error->problem), expected_quantity(QuantityKind::Time), std::move(error->hint));
+    } else {
+        out = sim::SimTime::ps(std::get<int64_t>(parsed));
     }
-    return sim::SimTime::ps(std::get<int64_t>(parsed));
+    return true;
 }
 
-std::optional<ExpectationSpec> parse_expectation(const ScenarioReading& reading, std::string_view text,
+std::optional<ExpectationSpec> parse_expectation(ScenarioReading& reading, std::string_view text,
                                                  const SourcePosition& position, const std::string& path) {
-    return ExpectationParser(reading, text, position, path).parse();
+    ExpectationParser parser(reading, text, position, path);
+    auto spec = parser.parse();
+    if (!spec) {
+        for (const Selector& name : parser.unknown_names())
+            reading.names_of_wrong_expectations.push_back({"", "", CompletionExpectation{name, {}}, path, position});
+    }
+    return spec;
 }
 
 void read_expectations(ScenarioReading& reading, const Section& scenario) {

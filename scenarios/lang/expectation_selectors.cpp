@@ -68,22 +68,20 @@ std::string selectors_of(const MetricInfo& metric) {
 
 }  // namespace
 
-bool ExpectationParser::statistic(const ExpectationToken& token, std::string_view text, MetricExpression& expression) {
+void ExpectationParser::statistic(const ExpectationToken& token, std::string_view text, MetricExpression& expression) {
     const auto parsed = parse_statistic(text);
     if (!parsed) {
         wrong(token, in_quotes(text) + " is not a statistic", std::string(kExpectedStatistic));
-        return false;
+        return;
     }
-    if (expression.metric->default_statistic.empty()) {
+    if (expression.metric != nullptr && expression.metric->default_statistic.empty()) {
         wrong(token, fmt::format("'{}' is one number and has no '{}'", expression.metric->name, text),
               "the metric alone");
-        return false;
     }
     expression.statistic = *parsed;
-    return true;
 }
 
-bool ExpectationParser::metric_and_statistic(const ExpectationToken& token, MetricExpression& expression) {
+void ExpectationParser::metric_and_statistic(const ExpectationToken& token, MetricExpression& expression) {
     std::vector<std::string_view> names;
     std::string all;
     for (const MetricInfo& info : metrics()) {
@@ -97,13 +95,13 @@ bool ExpectationParser::metric_and_statistic(const ExpectationToken& token, Metr
     for (std::size_t end = text.size(); end != std::string_view::npos && end > 0; end = text.rfind('.', end - 1)) {
         expression.metric = find_metric(text.substr(0, end));
         if (expression.metric == nullptr) continue;
-        if (end == text.size()) return true;
+        if (end == text.size()) return;
         if (end == name.size() || meant.empty() || meant == expression.metric->name) {
             return statistic(token, text.substr(end + 1), expression);
         }
     }
+    expression.metric = nullptr;
     wrong(token, in_quotes(text) + " is not a metric", all, did_you_mean(name, names));
-    return false;
 }
 
 std::optional<MetricExpression> ExpectationParser::metric_expression() {
@@ -112,12 +110,12 @@ std::optional<MetricExpression> ExpectationParser::metric_expression() {
     if (selector_kind(first) && !is_modifier(peek(1)) && !parse_statistic(peek(1).text)) return selector_first();
     take();
     MetricExpression expression;
-    if (!metric_and_statistic(first, expression)) return std::nullopt;
+    metric_and_statistic(first, expression);
     if (peek().kind == TokenKind::Word && parse_statistic(peek().text)) {
         const ExpectationToken token = take();
-        if (!statistic(token, token.text, expression)) return std::nullopt;
+        statistic(token, token.text, expression);
     }
-    if (!modifiers(expression) || !check_selector(expression)) return std::nullopt;
+    if (!rest_of_metric(expression)) return std::nullopt;
     return expression;
 }
 
@@ -129,19 +127,26 @@ std::optional<MetricExpression> ExpectationParser::selector_first() {
     expression.selector = std::move(*selected);
     const bool names_metric = peek().kind == TokenKind::Word && !is_modifier(peek()) && !parse_statistic(peek().text);
     if (names_metric) {
-        if (!metric_and_statistic(take(), expression)) return std::nullopt;
+        const ExpectationToken token = take();
+        metric_and_statistic(token, expression);
     } else if (kind == SelectorKind::Queue || kind == SelectorKind::Link) {
         expression.metric = find_metric(kind == SelectorKind::Queue ? kMetricOfQueue : kMetricOfLink);
     } else {
-        return unexpected(fmt::format("a metric of the {}", selector_name(kind)));
+        unexpected(fmt::format("a metric of the {}", selector_name(kind)));
     }
     if (peek().kind == TokenKind::Word && !is_modifier(peek())) {
         const ExpectationToken token = take();
-        if (!statistic(token, token.text, expression)) return std::nullopt;
+        statistic(token, token.text, expression);
     }
-    if (is_word("of")) return unexpected("no second selector");
-    if (!modifiers(expression) || !check_selector(expression)) return std::nullopt;
+    if (is_word("of")) unexpected("no second selector");
+    if (!rest_of_metric(expression)) return std::nullopt;
     return expression;
+}
+
+bool ExpectationParser::rest_of_metric(MetricExpression& expression) {
+    if (!modifiers(expression)) return false;
+    if (expression.metric != nullptr) check_selector(expression);
+    return true;
 }
 
 bool ExpectationParser::modifiers(MetricExpression& expression) {
@@ -159,31 +164,30 @@ bool ExpectationParser::modifiers(MetricExpression& expression) {
                                                                : nullptr;
         if (slot == nullptr) break;
         take();
-        *slot = time();
-        if (!*slot) return false;
+        slot->reset();
+        if (!time(*slot)) return false;
         if (expression.from && expression.until && *expression.until <= *expression.from) {
             wrong(token, "'until' is not after 'from'", "a later time");
-            return false;
         }
     }
-    if (expression.within && expression.metric->unit != MetricUnit::Count &&
+    if (expression.within && expression.metric != nullptr && expression.metric->unit != MetricUnit::Count &&
         expression.metric->unit != MetricUnit::Time) {
         wrong(peek(), fmt::format("'within' says nothing about '{}'", expression.metric->name),
               "a count or a time with 'within'");
-        return false;
     }
     return true;
 }
 
-bool ExpectationParser::check_selector(const MetricExpression& expression) {
+void ExpectationParser::check_selector(const MetricExpression& expression) {
     const SelectorKind kind = expression.selector.kind;
-    if (expression.metric->selectors.contains(kind)) return true;
+    // Whatever can be asked can be asked of the run; a name that is none stands for it too.
+    if (kind == SelectorKind::Run || expression.metric->selectors.contains(kind)) return;
+    has_failed_ = true;
     reading_.sink.add(expression.selector.position, path_,
                       fmt::format("'{}' cannot be asked of a {}", expression.metric->name, selector_name(kind)),
                       selectors_of(*expression.metric).empty()
                           ? "no selector"
                           : "one of " + selectors_of(*expression.metric) + ", or no selector");
-    return false;
 }
 
 std::optional<Selector> ExpectationParser::selector(const MetricInfo* metric) {
@@ -210,40 +214,38 @@ std::optional<Selector> ExpectationParser::selector_of_kind(SelectorKind kind) {
         for (const WorkloadSpec& workload : reading_.spec.workloads) names.push_back(workload.name);
         out.is_checked = std::find(names.begin(), names.end(), name.text) != names.end();
         if (!out.is_checked && reading_.workload_names_are_complete) {
-            return wrong(name, fmt::format("there is no workload {}", in_quotes(name.text)), "a workload's name",
-                         did_you_mean(name.text, names));
+            wrong(name, fmt::format("there is no workload {}", in_quotes(name.text)), "a workload's name",
+                  did_you_mean(name.text, names));
         }
         return out;
     }
-    if (kind == SelectorKind::Host) {
-        if (!check_host(reading_, place(name))) return std::nullopt;
-        return out;
-    }
-    if (!check_place(reading_.network, place(name))) return std::nullopt;
-    if (is_word("-")) {
-        take();
+    bool is_right =
+        kind == SelectorKind::Host ? check_host(reading_, place(name)) : check_place(reading_.network, place(name));
+    if (kind != SelectorKind::Host && take_word("-")) {
         const ExpectationToken other = take();
-        if (!check_place(reading_.network, place(other))) return std::nullopt;
+        is_right = check_place(reading_.network, place(other)) && is_right;
         out.name += " - " + other.text;
         out.kind = SelectorKind::Link;
     }
-    if (!selector_priority(out)) return std::nullopt;
+    has_failed_ = has_failed_ || !is_right;
+    if (kind != SelectorKind::Host) selector_priority(out);
+    if (is_right && !out.is_checked) unknown_names_.push_back(out);
     return out;
 }
 
-bool ExpectationParser::selector_priority(Selector& selector) {
-    if (!is_word("priority") && !is_word("VL")) return true;
+void ExpectationParser::selector_priority(Selector& selector) {
+    if (!is_word("priority") && !is_word("VL")) return;
     constexpr int64_t kMostPriority = 15;
     take();
     const auto parsed = parse_integer(peek().text);
     const auto* number = std::get_if<int64_t>(&parsed);
     if (number == nullptr || *number < 0 || *number > kMostPriority) {
         unexpected("a number from 0 to 15");
-        return false;
+        if (peek().kind == TokenKind::Word) take();
+        return;
     }
     take();
     selector.priority = static_cast<int>(*number);
-    return true;
 }
 
 std::optional<Selector> ExpectationParser::flow_selector() {
@@ -257,8 +259,9 @@ std::optional<Selector> ExpectationParser::flow_selector() {
     const auto parsed = parse_integer(index);
     const auto* number = std::get_if<int64_t>(&parsed);
     if (number == nullptr || *number < 0) {
-        return wrong(token, in_quotes(token.text) + " is not a flow",
-                     "a number such as '3', or one of a workload such as 'websearch[3]'");
+        wrong(token, in_quotes(token.text) + " is not a flow",
+              "a number such as '3', or one of a workload such as 'websearch[3]'");
+        return out;
     }
     out.index = *number;
     if (!is_indexed) return out;
@@ -268,12 +271,12 @@ std::optional<Selector> ExpectationParser::flow_selector() {
                                     [&](const WorkloadSpec& workload) { return workload.name == out.name; });
     out.is_checked = found != workloads.end();
     if (!out.is_checked && reading_.workload_names_are_complete) {
-        return wrong(token, fmt::format("there is no workload {}", in_quotes(out.name)), "a workload's name");
+        wrong(token, fmt::format("there is no workload {}", in_quotes(out.name)), "a workload's name");
     }
     const bool lists_flows = out.is_checked && found->kind == "flows";
     if (lists_flows && *number >= static_cast<int64_t>(found->flows.size()) && !found->flows.empty()) {
-        return wrong(token, fmt::format("'{}' has no flow {}", out.name, *number),
-                     fmt::format("0 to {}", found->flows.size() - 1));
+        wrong(token, fmt::format("'{}' has no flow {}", out.name, *number),
+              fmt::format("0 to {}", found->flows.size() - 1));
     }
     return out;
 }
@@ -281,7 +284,8 @@ std::optional<Selector> ExpectationParser::flow_selector() {
 std::optional<Selector> ExpectationParser::named_selector(const MetricInfo* metric) {
     const ExpectationToken name = peek();
     if (name.kind != TokenKind::Word && name.kind != TokenKind::Quoted) {
-        return unexpected("what it is asked of: one of " + selectors_of(*metric) + ", or a name");
+        return unexpected(metric == nullptr ? std::string("a name of what it is asked of")
+                                            : "what it is asked of: one of " + selectors_of(*metric) + ", or a name");
     }
     if (name.text.find('/') != std::string::npos || is_word("-", 1)) return selector_of_kind(SelectorKind::Port);
     const LabReading& network = reading_.network;
@@ -290,8 +294,8 @@ std::optional<Selector> ExpectationParser::named_selector(const MetricInfo* metr
     if (std::find(workloads.begin(), workloads.end(), name.text) != workloads.end()) {
         return selector_of_kind(SelectorKind::Group);
     }
-    const bool of_hosts = metric->selectors.contains(SelectorKind::Host);
-    const bool of_switches = metric->selectors.contains(SelectorKind::Switch);
+    const bool of_hosts = metric == nullptr || metric->selectors.contains(SelectorKind::Host);
+    const bool of_switches = metric == nullptr || metric->selectors.contains(SelectorKind::Switch);
     const auto known = network.nodes_by_name.find(name.text);
     if (known != network.nodes_by_name.end()) {
         return selector_of_kind(known->second.is_switch ? SelectorKind::Switch : SelectorKind::Host);
@@ -300,15 +304,21 @@ std::optional<Selector> ExpectationParser::named_selector(const MetricInfo* metr
         name.text.size() > 1 && name.text[0] == 'h' && parse_integer(name.text.substr(1)).index() == 0;
     if (network.topology.is_fabric && like_host && of_hosts) return selector_of_kind(SelectorKind::Host);
     if (network.topology.is_fabric && !like_host && of_switches) return selector_of_kind(SelectorKind::Switch);
-    if (!reading_.workload_names_are_complete || !network.names_are_complete) return std::nullopt;
+    take();
+    Selector unknown;
+    unknown.position = position_of(name);
+    has_failed_ = true;
+    if (!reading_.workload_names_are_complete || !network.names_are_complete) return unknown;
     // Switches of a fabric that is still to be made are not known: a metric that is not theirs tells that none is
     // meant.
     std::string nouns = "workload";
     if (of_hosts) nouns += of_switches ? ", host" : " or host";
     if (of_switches) nouns += " or switch";
-    return wrong(name, fmt::format("there is no {} {}", nouns, in_quotes(name.text)),
-                 fmt::format("'{}' of one of {}", metric->name, selectors_of(*metric)),
-                 did_you_mean(name.text, workloads));
+    wrong(name, fmt::format("there is no {} {}", nouns, in_quotes(name.text)),
+          metric == nullptr ? "a name of the network or of a workload"
+                            : fmt::format("'{}' of one of {}", metric->name, selectors_of(*metric)),
+          did_you_mean(name.text, workloads));
+    return unknown;
 }
 
 }  // namespace simverbs::scenarios

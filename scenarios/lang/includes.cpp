@@ -67,6 +67,12 @@ struct IncludeReader {
                      "it is looked for beside the file that includes it");
             return nullptr;
         }
+        if (!fs::is_regular_file(file, error)) {
+            sink.add(item.position, path,
+                     fmt::format("{} is not a regular file", in_quotes(file.string(), kMaxQuotedFileBytes)),
+                     "the file of a scenario, or a part of one");
+            return nullptr;
+        }
         std::string text;
         if (!read_text_file(file.string(), text, sink)) return nullptr;
         const YamlPtr root = read_text(text, file.string());

@@ -20,7 +20,7 @@ struct FaultKeyRow {
     const ComponentSchema* schema;
     bool hits_packets;
 };
-const std::array<FaultKeyRow, 10> kFaultKeys{{
+const std::array<FaultKeyRow, 19> kFaultKeys{{
     {"drop", AddressedFaultKind::Drop, &kPacketFaultSchema, true},
     {"corrupt", AddressedFaultKind::Corrupt, &kPacketFaultSchema, true},
     {"duplicate", AddressedFaultKind::Duplicate, &kPacketFaultSchema, true},
@@ -31,14 +31,20 @@ const std::array<FaultKeyRow, 10> kFaultKeys{{
     {"flap", AddressedFaultKind::Flap, &kFlapSchema, false},
     {"pause_storm", AddressedFaultKind::PauseStorm, &kPauseStormSchema, false},
     {"kill", AddressedFaultKind::Kill, &kKillSchema, false},
+    {"freeze", AddressedFaultKind::Freeze, &kFreezeSchema, false},
+    {"fail_call", AddressedFaultKind::FailCall, &kFailCallSchema, false},
+    {"limit_cq", AddressedFaultKind::LimitCq, &kLimitCqSchema, false},
+    {"place_cqe", AddressedFaultKind::PlaceCqe, &kPlaceCqeSchema, false},
+    {"delay_receives", AddressedFaultKind::DelayReceives, &kDelayReceivesSchema, false},
+    {"port_state", AddressedFaultKind::PortState, &kPortStateSchema, false},
+    {"change_gid", AddressedFaultKind::ChangeGid, &kChangeGidSchema, false},
+    {"change_pkey", AddressedFaultKind::ChangePkey, &kChangePkeySchema, false},
+    {"port_event", AddressedFaultKind::PortEvent, &kPortEventSchema, false},
 }};
 
-struct KillRow {
-    std::string_view key;
-    KillTarget target;
-};
-constexpr std::array<KillRow, 4> kVictims{
-    {{"host", KillTarget::Host}, {"nic", KillTarget::Nic}, {"switch", KillTarget::Switch}, {"port", KillTarget::Port}}};
+[[nodiscard]] bool is_of_link(AddressedFaultKind kind) noexcept {
+    return kind < AddressedFaultKind::Kill;
+}
 
 constexpr std::string_view kExpectedFlow =
     "a workload's name, one of its flows such as 'incast[3]', or the number of a flow in the run";
@@ -97,12 +103,13 @@ struct AddressedFaultReader {
     }
 
     void read_link(const FaultKeyRow* row) {
-        const bool is_kill = row != nullptr && row->kind == AddressedFaultKind::Kill;
+        const bool needs_none = row != nullptr && !is_of_link(row->kind);
         if (section.has("link")) {
             out.link =
                 read_link_ref(reading.network, section.text("link"), section.position("link"), section.path("link"));
-            if (is_kill) wrong(section, "link", "'kill' names its victim itself", "no 'link'");
-        } else if (!section.writes("link") && !is_kill && row != nullptr) {
+            if (needs_none)
+                wrong(section, "link", fmt::format("'{}' names what it is about itself", row->key), "no 'link'");
+        } else if (!section.writes("link") && !needs_none && row != nullptr) {
             reading.sink.add(section.position(), section.path(), "the key 'link' is missing",
                              "one end of the link or both, such as 'tor0/1 - agg0/2' or 'h0'");
         }
@@ -224,7 +231,16 @@ struct AddressedFaultReader {
                 out.priority = static_cast<int>(inner.integer("priority"));
                 return;
             case AddressedFaultKind::Kill:
-                return read_kill(inner);
+            case AddressedFaultKind::Freeze:
+            case AddressedFaultKind::FailCall:
+            case AddressedFaultKind::LimitCq:
+            case AddressedFaultKind::PlaceCqe:
+            case AddressedFaultKind::DelayReceives:
+            case AddressedFaultKind::PortState:
+            case AddressedFaultKind::ChangeGid:
+            case AddressedFaultKind::ChangePkey:
+            case AddressedFaultKind::PortEvent:
+                return read_fault_without_link(reading, inner, out);
         }
     }
 
@@ -236,21 +252,6 @@ struct AddressedFaultReader {
         if (inner.has("down") && inner.has("period") && out.down_time >= out.period) {
             wrong(inner, "down", "it is never up", "less than 'period'");
         }
-    }
-
-    void read_kill(const Section& inner) {
-        out.at = inner.time("at");
-        int given = 0;
-        for (const KillRow& row : kVictims) {
-            if (!inner.writes(row.key)) continue;
-            ++given;
-            out.target = row.target;
-            out.victim = row.target == KillTarget::Host ? read_host_ref(reading, inner, row.key)
-                                                        : read_place(reading, inner, row.key);
-        }
-        if (given == 1) return;
-        reading.sink.add(inner.position(), inner.path(), given == 0 ? "says not what dies" : "more than one thing dies",
-                         "one of 'host', 'nic', 'switch' and 'port'");
     }
 };
 

@@ -106,8 +106,12 @@ void read_programs(ScenarioReading& reading, const Section& scenario) {
     std::vector<ProgramSpec>& programs = reading.spec.programs;
     for (std::size_t i = 0; i < items.size(); ++i) {
         const Section section(kProgramSchema, *items[i], item_path(scenario.path("programs"), i), reading.sink);
-        if (items[i]->kind != YamlKind::Map) continue;
+        if (items[i]->kind != YamlKind::Map) {
+            reading.program_names_are_complete = false;
+            continue;
+        }
         ProgramSpec program = read_program(reading, section);
+        if (section.writes("name") && !section.has("name")) reading.program_names_are_complete = false;
         program.name = section.has("name") ? section.text("name") : fmt::format("program{}", i);
         const bool is_taken = std::any_of(programs.begin(), programs.end(),
                                           [&](const ProgramSpec& other) { return other.name == program.name; });
@@ -128,6 +132,10 @@ void read_outputs(ScenarioReading& reading, const Section& scenario) {
     out.perfetto = section->flag("perfetto");
     out.report = section->flag("report");
     out.pcap = read_places(reading, *section, "pcap");
+    out.timeline = section->flag("timeline");
+    out.timeline_packets = static_cast<uint64_t>(section->integer("timeline_packets"));
+    out.timeline_position = section->position("timeline");
+    out.timeline_path = section->path("timeline");
     if (section->node("series") == nullptr) return;
     const InheritedSection series(kSeriesSchema, *section, "series", reading.sink);
     SeriesSpec spec;
@@ -154,6 +162,12 @@ void read_run(ScenarioReading& reading, const Section& scenario) {
     if (section->has("window")) out.window = section->time("window");
     out.warm_up = section->time("warm_up");
     out.measure_from = std::max(out.warm_up, measure->time("from"));
+    if (out.until && out.measure_from >= *out.until) {
+        const bool is_warm_up = out.measure_from == out.warm_up;
+        reading.sink.add(is_warm_up ? section->position("warm_up") : measure->position("from"),
+                         is_warm_up ? section->path("warm_up") : measure->path("from"), "nothing is measured",
+                         "a time before 'run.until'");
+    }
     if (!measure->has("until")) return;
     out.measure_until = measure->time("until");
     if (*out.measure_until <= out.measure_from) {

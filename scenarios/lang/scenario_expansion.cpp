@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <set>
 #include <string_view>
 
 #include "scenarios/lang/did_you_mean.hpp"
@@ -29,6 +31,9 @@ struct SweepDimension {
     SourcePosition position;
     std::vector<YamlPtr> values;
 };
+
+/// Keys that say what a run is made from.
+constexpr std::array<std::string_view, 3> kReadBefore{"include", "parameters", "sweep"};
 
 /// How a swept value is called.
 std::string name_of(const YamlValue& value, std::size_t index) {
@@ -106,8 +111,19 @@ class Expansion {
                 if (is_empty) sink_.add(entry.value->position, path, "is an empty list", "a list of values");
                 if (!is_empty) report_wrong_shape(*entry.value, path, "a list of values", sink_);
             } else if (check_key(entry.key, entry.key_position, "sweep")) {
+                check_values(entry.value->items, path);
                 sweep_.push_back({entry.key, entry.key_position, entry.value->items});
             }
+        }
+    }
+
+    /// Runs are told apart by the values.
+    void check_values(const std::vector<YamlPtr>& values, const std::string& path) {
+        std::set<std::string_view> seen;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const YamlValue& value = *values[i];
+            if (value.kind != YamlKind::Scalar || seen.insert(value.text).second) continue;
+            sink_.add(value.position, item_path(path, i), in_quotes(value.text) + " is listed twice");
         }
     }
 
@@ -119,7 +135,13 @@ class Expansion {
     /// The first step of a path must be something; what follows, the schemas check.
     bool check_key(const std::string& key, const SourcePosition& position, const std::string& path) const {
         const std::string first = key.substr(0, key.find_first_of(".["));
-        if (is_parameter(key) || kScenarioSchema.find(first) != nullptr) return true;
+        if (is_parameter(key)) return true;
+        if (std::find(kReadBefore.begin(), kReadBefore.end(), first) != kReadBefore.end()) {
+            sink_.add(position, path, in_quotes(key) + " cannot be set: it has been read by then",
+                      "a name from `parameters`, or a path such as 'cc.algorithm'");
+            return false;
+        }
+        if (kScenarioSchema.find(first) != nullptr) return true;
         std::vector<std::string_view> names;
         for (const auto& [name, value] : parameters_) names.push_back(name);
         const std::vector<std::string_view> keys = kScenarioSchema.keys();

@@ -117,6 +117,7 @@ void read_scenario(const Section& section, const ScenarioOptions& options, Scena
     spec.topology = std::move(network.topology);
     draft.has_network = network.has_wiring;
     draft.has_workloads = reading.workload_names_are_complete;
+    draft.names_of_wrong_expectations = std::move(reading.names_of_wrong_expectations);
 }
 
 std::string run_name_of(const std::vector<std::pair<std::string, std::string>>& settings) {

@@ -54,6 +54,8 @@ struct ScenarioDraft {
     DiagnosticSink errors;    ///< what was wrong with it
     bool has_network = true;  ///< hosts, switches and cables are what the file means, if perhaps not all they are like
     bool has_workloads = true;  ///< no workload is left out
+    /// What is named in expectations that are wrong otherwise, one each.
+    std::vector<ExpectationSpec> names_of_wrong_expectations{};
 };
 
 /// Sweeps that make more runs are refused.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "scenarios/lang/lab_reading.hpp"
 #include "scenarios/lang/scenario_loader.hpp"
@@ -18,6 +19,8 @@ struct ScenarioReading {
     /// Every workload or fault has been understood as far as its name; else unknown names are not reported.
     bool workload_names_are_complete = true;
     bool fault_names_are_complete = true;
+    bool program_names_are_complete = true;
+    std::vector<ExpectationSpec> names_of_wrong_expectations{};  ///< ScenarioDraft's
 };
 
 void read_transport(ScenarioReading& reading, const Section& scenario);
@@ -25,6 +28,8 @@ void read_cc(ScenarioReading& reading, const Section& scenario);
 void read_workloads(ScenarioReading& reading, const Section& scenario);
 void read_programs(ScenarioReading& reading, const Section& scenario);
 void read_addressed_faults(ScenarioReading& reading, const Section& scenario);
+/// The map `inner` of a fault that stands at no link; `fault.kind` is known. After the programs, whose names it knows.
+void read_fault_without_link(ScenarioReading& reading, const Section& inner, AddressedFaultSpec& fault);
 /// After workloads and faults, whose names it knows.
 void read_expectations(ScenarioReading& reading, const Section& scenario);
 void read_outputs(ScenarioReading& reading, const Section& scenario);
@@ -50,7 +55,7 @@ bool check_host(const ScenarioReading& reading, const PlaceRef& host);
 
 /// Reads a statement such as "fct.slowdown.p99 of websearch < 10"; nullopt after a report. `position` is that of the
 /// statement's first character.
-[[nodiscard]] std::optional<ExpectationSpec> parse_expectation(const ScenarioReading& reading, std::string_view text,
+[[nodiscard]] std::optional<ExpectationSpec> parse_expectation(ScenarioReading& reading, std::string_view text,
                                                                const SourcePosition& position, const std::string& path);
 
 /// Reports a regular expression (ECMAScript) that is none.

@@ -188,6 +188,16 @@ constexpr std::array kOutputsFields{
           .forms = kFormText | kFormTexts},
     Field{.key = "perfetto", .kind = C::Flag, .default_text = "false", .help = "A trace for ui.perfetto.dev."},
     Field{.key = "report", .kind = C::Flag, .default_text = "true", .help = "report.html: a page with plots."},
+    Field{.key = "timeline",
+          .kind = C::Flag,
+          .default_text = "false",
+          .help = "timeline.html: a page with a ladder diagram of programs' packets, QP states and work requests."},
+    Field{.key = "timeline_packets",
+          .kind = C::Integer,
+          .default_text = "5000",
+          .help = "How many packets the timeline keeps, the first ones.",
+          .least = "1",
+          .most = "1000000"},
 };
 constexpr std::array kSeriesFields{
     Field{.key = "interval",

@@ -35,6 +35,16 @@ extern const ComponentSchema kPacketReorderSchema;
 extern const ComponentSchema kFlapSchema;
 extern const ComponentSchema kPauseStormSchema;
 extern const ComponentSchema kKillSchema;
+// program_fault_schemas.cpp
+extern const ComponentSchema kFreezeSchema;
+extern const ComponentSchema kFailCallSchema;
+extern const ComponentSchema kLimitCqSchema;
+extern const ComponentSchema kPlaceCqeSchema;
+extern const ComponentSchema kDelayReceivesSchema;
+extern const ComponentSchema kPortStateSchema;
+extern const ComponentSchema kChangeGidSchema;
+extern const ComponentSchema kChangePkeySchema;
+extern const ComponentSchema kPortEventSchema;
 
 // Workloads: workload_schemas.cpp
 extern const ComponentSchema kFlowEntrySchema;

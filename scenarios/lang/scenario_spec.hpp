@@ -76,6 +76,10 @@ struct OutputsSpec {
     bool report = true;
     std::optional<SeriesSpec> series;
     std::vector<PlaceRef> pcap;  ///< ports
+    bool timeline = false;
+    uint64_t timeline_packets = 0;  ///< that it keeps
+    SourcePosition timeline_position;
+    std::string timeline_path;
 };
 
 enum class StopWhen { AllFlowsDone, Until };

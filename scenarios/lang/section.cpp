@@ -52,7 +52,6 @@ Section::Section(const ComponentSchema& schema, const YamlValue& node, std::stri
 }
 
 void Section::check_entry(const YamlEntry& entry, DiagnosticSink& sink) {
-    const std::string entry_path = path(entry.key);
     const Field* field = schema_->find(entry.key);
     if (field == nullptr) {
         if (sink.is_full()) return sink.add({}, path_, "unknown key");
@@ -67,6 +66,7 @@ void Section::check_entry(const YamlEntry& entry, DiagnosticSink& sink) {
         return;
     }
     const YamlValue& value = *entry.value;
+    const std::string entry_path = path(entry.key);
     if (is_tree_kind(field->kind)) {
         if (field->kind == FieldKind::Section && value.kind != YamlKind::Map) {
             const bool is_switched = value.kind == YamlKind::Scalar && field->component->find("enabled") != nullptr;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -210,12 +211,17 @@ YamlPtr merged(const YamlPtr& base, const YamlPtr& over) {
     if (base->kind != YamlKind::Map || over->kind != YamlKind::Map || are_of_different_kind(*base, *over)) return over;
     auto out = copy_of(*base);
     out->position = over->position;
+    // Both may have tens of thousands of entries.
+    std::unordered_map<std::string_view, std::size_t> places;
+    for (std::size_t i = 0; i < base->entries.size(); ++i) places.emplace(base->entries[i].key, i);
     for (const YamlEntry& entry : over->entries) {
-        YamlPtr below;
-        for (const YamlEntry& known : base->entries) {
-            if (known.key == entry.key) below = known.value;
+        const auto known = places.find(entry.key);
+        if (known == places.end()) {
+            out->entries.push_back(entry);
+        } else {
+            const YamlPtr& below = base->entries[known->second].value;
+            out->entries[known->second] = {entry.key, entry.key_position, merged(below, entry.value)};
         }
-        set_entry(*out, {entry.key, entry.key_position, merged(below, entry.value)});
     }
     return out;
 }

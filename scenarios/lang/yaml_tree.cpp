@@ -5,6 +5,7 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <exception>
 #include <istream>
 #include <map>
@@ -38,6 +39,8 @@ class TreeBuilder : public YAML::EventHandler {
     TreeBuilder(std::shared_ptr<const std::string> file, DiagnosticSink& sink) : file_(std::move(file)), sink_(sink) {}
 
     [[nodiscard]] const std::shared_ptr<YamlValue>& root() const { return root_; }
+    /// Where the last text in quotes begins, if there is one.
+    [[nodiscard]] const SourcePosition& last_quoted() const { return last_quoted_; }
 
     void OnDocumentStart(const YAML::Mark&) override {}
     void OnDocumentEnd() override {}
@@ -48,6 +51,7 @@ class TreeBuilder : public YAML::EventHandler {
                   const std::string& text) override {
         check_tag(mark, tag);
         add_leaf(mark, anchor, YamlKind::Scalar, text, tag == "!");
+        if (tag == "!") last_quoted_ = place(mark);
     }
 
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -173,17 +177,43 @@ class TreeBuilder : public YAML::EventHandler {
     std::shared_ptr<YamlValue> root_;
     std::vector<OpenValue> open_;
     std::map<YAML::anchor_t, std::shared_ptr<YamlValue>> anchors_;
+    SourcePosition last_quoted_;
 };
+
+/// What begins with this line (from 0); empty if there is none.
+std::string_view from_line(std::string_view text, int line) {
+    for (; line > 0; --line) {
+        const std::size_t end = text.find('\n');
+        if (end == std::string_view::npos) return {};
+        text.remove_prefix(end + 1);
+    }
+    return text;
+}
 
 /// Does the indentation of this line (from 0) contain a tab?
 bool is_indented_by_tab(std::string_view text, int line) {
-    for (; line > 0; --line) {
-        const std::size_t end = text.find('\n');
-        if (end == std::string_view::npos) return false;
-        text.remove_prefix(end + 1);
-    }
+    text = from_line(text, line);
     const std::size_t first = text.find_first_not_of(' ');
     return first != std::string_view::npos && text[first] == '\t';
+}
+
+/// Is the quotation mark that is the first one after `begin` closed? The parser takes the end of the file for one.
+bool is_quote_closed(std::string_view text, const SourcePosition& begin) {
+    text = from_line(text, begin.line - 1);
+    // An anchor may stand before it.
+    const std::size_t open =
+        text.find_first_of("'\"", std::min(text.size(), static_cast<std::size_t>(begin.column - 1)));
+    if (open == std::string_view::npos) return true;
+    for (std::size_t at = open + 1; at < text.size(); ++at) {
+        if (text[at] == '\\' && text[open] == '"') {
+            ++at;
+        } else if (text[at] == text[open]) {
+            const bool is_doubled = text[open] == '\'' && at + 1 < text.size() && text[at + 1] == '\'';
+            if (!is_doubled) return true;
+            ++at;
+        }
+    }
+    return false;
 }
 
 YamlPtr parse_checked_text(std::string_view text, const std::shared_ptr<const std::string>& file,
@@ -195,6 +225,9 @@ YamlPtr parse_checked_text(std::string_view text, const std::shared_ptr<const st
     if (!parser.HandleNextDocument(builder) || builder.root() == nullptr || builder.root()->kind == YamlKind::Null) {
         sink.add({file, 1, 1}, {}, "the file is empty", "a map of keys and values");
         return nullptr;
+    }
+    if (const SourcePosition& quoted = builder.last_quoted(); quoted.line > 0 && !is_quote_closed(text, quoted)) {
+        sink.add(quoted, {}, "YAML syntax: the quotation mark is not closed");
     }
     TreeBuilder second(file, sink);
     if (parser.HandleNextDocument(second)) {

@@ -227,7 +227,13 @@ std::string result_json(const run::RunResult& result, const std::vector<expect::
     }
     out["faults"] = Json::array();
     for (const run::FaultRecord& fault : result.faults) {
-        out["faults"].push_back({{"name", fault.name}, {"fired", fault.fired}, {"must_fire", fault.must_fire}});
+        const bool has_fired = fault.fired > 0;
+        out["faults"].push_back({{"name", fault.name},
+                                 {"fired", fault.fired},
+                                 {"must_fire", fault.must_fire},
+                                 {"first_ps", has_fired ? Json(fault.first.in_ps()) : Json(nullptr)},
+                                 {"last_ps", has_fired ? Json(fault.last.in_ps()) : Json(nullptr)},
+                                 {"silence", has_fired ? std::string() : fault.silence}});
     }
     out["warnings"] = warnings_of(index);
     out["totals"] = totals_json(index);

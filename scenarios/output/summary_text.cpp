@@ -20,6 +20,7 @@ constexpr std::size_t kColumns = 80;
 constexpr std::size_t kMaxGroups = 5;
 constexpr std::size_t kMaxWarnings = 3;
 constexpr std::size_t kMaxVerdicts = 10;
+constexpr std::size_t kMaxFaults = 8;
 
 std::string time_text(sim::SimTime time) {
     return expect::value_text(MetricUnit::Time, static_cast<double>(time.in_ps()));
@@ -156,7 +157,37 @@ void add_verdicts(const std::vector<expect::ExpectationVerdict>& verdicts, std::
     }
 }
 
+/// "'flap' fired 2 times, from 1 ms to 3 ms".
+std::string fault_text(const run::FaultRecord& fault) {
+    if (fault.fired == 0)
+        return fmt::format("'{}' never fired{}", fault.name, fault.silence.empty() ? "" : ": " + fault.silence);
+    const std::string times = fault.fired == 1 ? "once" : fmt::format("{} times", fault.fired);
+    const std::string when = fault.first == fault.last
+                                 ? "at " + time_text(fault.first)
+                                 : fmt::format("from {} to {}", time_text(fault.first), time_text(fault.last));
+    return fmt::format("'{}' fired {}, {}", fault.name, times, when);
+}
+
+void add_faults(const run::RunResult& result, std::string& out) {
+    if (result.faults.empty()) return;
+    std::string text = "faults   ";
+    for (std::size_t i = 0; i < std::min(result.faults.size(), kMaxFaults); ++i)
+        text += (i == 0 ? "" : "; ") + fault_text(result.faults[i]);
+    if (result.faults.size() > kMaxFaults)
+        text += fmt::format("; and {} more: see result.json", result.faults.size() - kMaxFaults);
+    out += wrapped(text, 9);
+}
+
 }  // namespace
+
+std::string fault_lines(const run::RunResult& result) {
+    std::string out;
+    for (std::size_t i = 0; i < std::min(result.faults.size(), kMaxFaults); ++i)
+        out += wrapped("  fault " + fault_text(result.faults[i]), 4);
+    if (result.faults.size() > kMaxFaults)
+        out += fmt::format("  … and {} more faults: see result.json\n", result.faults.size() - kMaxFaults);
+    return out;
+}
 
 std::string summary_text(const run::RunResult& result, const std::vector<expect::ExpectationVerdict>& verdicts) {
     const expect::ResultIndex index(result);
@@ -182,6 +213,7 @@ std::string summary_text(const run::RunResult& result, const std::vector<expect:
     if (warnings.size() > kMaxWarnings) {
         out += fmt::format("         … and {} more warnings: see result.json\n", warnings.size() - kMaxWarnings);
     }
+    add_faults(result, out);
     add_verdicts(verdicts, out);
     return out;
 }

@@ -14,4 +14,7 @@ namespace simverbs::scenarios::output {
 [[nodiscard]] std::string summary_text(const run::RunResult& result,
                                        const std::vector<expect::ExpectationVerdict>& verdicts);
 
+/// How often each fault fired, and when; or why not.
+[[nodiscard]] std::string fault_lines(const run::RunResult& result);
+
 }  // namespace simverbs::scenarios::output

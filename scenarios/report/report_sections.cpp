@@ -350,6 +350,10 @@ std::string faults_html(const std::vector<ReportRun>& runs) {
             row.push_back(
                 {fault.fired > 0 ? count_text(fault.fired) + (fault.fired == 1 ? " time" : " times") : "never",
                  fault_missing(fault) ? "bad" : ""});
+            const std::string when = fault.first == fault.last
+                                         ? time_text(fault.first)
+                                         : time_text(fault.first) + " to " + time_text(fault.last);
+            row.push_back({fault.fired > 0 ? when : fault.silence, ""});
             rows.push_back(std::move(row));
         }
     }
@@ -357,6 +361,7 @@ std::string faults_html(const std::vector<ReportRun>& runs) {
     std::vector<Cell> head{{"Fault", ""}};
     if (runs.size() > 1) head.push_back({"Run", ""});
     head.push_back({"Fired", ""});
+    head.push_back({"When, or why not", ""});
     return section("faults", "Faults", html_table("Faults", head, rows));
 }
 

@@ -139,6 +139,7 @@ class FabricConfigurer {
         if (q.pfc.is_enabled) {
             c.buffer.lossless = mask_of(q.pfc.priorities);
             c.buffer.headroom = q.pfc.headroom.value_or(0);
+            c.buffer.is_headroom_given = q.pfc.headroom.has_value();
             c.buffer.reserve = q.pfc.reserve;
             c.buffer.xon_offset = q.pfc.xon_offset;
             c.pfc.quanta = static_cast<uint32_t>(q.pfc.quanta);
@@ -343,6 +344,10 @@ ScenarioPlan::ScenarioPlan(const ScenarioSpec& spec, const KnownParts& known, Di
         if (spec.cc.is_complete) (void)FabricConfigurer(spec, BuiltTopology(), sink).make_cc();
         return;
     }
+    if (spec.outputs.timeline && spec.programs.empty())
+        sink.add(spec.outputs.timeline_position, spec.outputs.timeline_path,
+                 "a timeline shows programs' queue pairs, and this scenario has no programs",
+                 "also 'programs', or outputs.perfetto for flows");
     // Beside programs only adapters' ports are captured: captured_ports() says what is none.
     if (spec.programs.empty()) check_places(*topology_, spec.outputs.pcap, sink);
     if (spec.outputs.series) check_places(*topology_, spec.outputs.series->at, sink);
@@ -352,9 +357,10 @@ ScenarioPlan::ScenarioPlan(const ScenarioSpec& spec, const KnownParts& known, Di
     workloads_ = build_workloads(spec, *topology_, built_.adapters, services, sink);
     FabricConfigurer configurer(spec, *topology_, sink);
     built_.cc = configurer.make_cc();
-    BuiltFaults faults = build_faults(spec, *topology_, workloads_, sink);
+    BuiltFaults faults = build_faults(spec, *topology_, built_.adapters, workloads_, sink);
     if (spec.workloads.empty() && spec.programs.empty()) check_hosts(sink);
     built_.faults = std::move(faults.records);
+    built_.faulty_ports = std::move(faults.ports);
     if (!known.has_values || !workloads_.has_all() || built_.cc == nullptr) return;
     choose_services_of_programs(services, spec, built_.adapters, sink);
     built_.config = configurer.configure(*built_.cc, services);

@@ -16,6 +16,7 @@
 #include "scenarios/run/build_adapters.hpp"
 #include "scenarios/run/build_topology.hpp"
 #include "scenarios/run/build_workloads.hpp"
+#include "scenarios/run/faulty_port.hpp"
 #include "scenarios/run/flow_capture.hpp"
 #include "scenarios/run/flow_fabric.hpp"
 #include "scenarios/run/run_result.hpp"
@@ -35,6 +36,7 @@ struct BuiltScenario {
     BuiltTopology topology;
     std::vector<GroupRecord> groups;
     std::vector<FaultRecord> faults;
+    std::vector<FaultyPort> faulty_ports;
     ServiceCodes codes;  ///< for captures
     std::unique_ptr<cc::CongestionControl> cc;
     /// What programs see; adapters have moved on into `config`.

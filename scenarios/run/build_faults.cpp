@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "scenarios/build/addressed_faults.hpp"
 #include "scenarios/run/flow_capture.hpp"
 
@@ -11,18 +13,56 @@ namespace {
 
 class FaultMaker {
   public:
-    FaultMaker(const ScenarioSpec& spec, const BuiltTopology& topology, const BuiltWorkloads& workloads,
-               BuiltFaults& built, DiagnosticSink& sink)
-        : has_programs_(!spec.programs.empty()),
+    FaultMaker(const ScenarioSpec& spec, const BuiltTopology& topology, const BuiltAdapters& adapters,
+               const BuiltWorkloads& workloads, BuiltFaults& built, DiagnosticSink& sink)
+        : spec_(spec),
+          has_programs_(!spec.programs.empty()),
           topology_(topology),
+          adapters_(adapters),
           workloads_(workloads),
           plan_(workloads.plan),
           built_(built),
           sink_(sink) {}
 
     void add(const AddressedFaultSpec& fault) {
-        built_.records.push_back({fault.name, 0, fault.must_fire});
-        if (fault.kind == AddressedFaultKind::Kill) return kill(fault);
+        number_ = static_cast<uint32_t>(built_.records.size());
+        built_.records.push_back({fault.name, 0, fault.must_fire, {}, {}, {}});
+        switch (fault.kind) {
+            case AddressedFaultKind::Kill:
+            case AddressedFaultKind::Freeze:
+                return kill(fault);
+            case AddressedFaultKind::FailCall:
+            case AddressedFaultKind::LimitCq:
+            case AddressedFaultKind::PlaceCqe:
+            case AddressedFaultKind::DelayReceives:
+                return;  // the programs' own
+            case AddressedFaultKind::PortState:
+            case AddressedFaultKind::ChangeGid:
+            case AddressedFaultKind::ChangePkey:
+            case AddressedFaultKind::PortEvent:
+                return change_port(fault);
+            case AddressedFaultKind::Drop:
+            case AddressedFaultKind::Corrupt:
+            case AddressedFaultKind::Duplicate:
+            case AddressedFaultKind::Delay:
+            case AddressedFaultKind::Reorder:
+            case AddressedFaultKind::EcnMark:
+            case AddressedFaultKind::Down:
+            case AddressedFaultKind::Flap:
+            case AddressedFaultKind::PauseStorm:
+                return add_to_link(fault);
+        }
+    }
+
+    /// Of a link's own description.
+    void add(const BuiltTopology::OwnFault& own) {
+        FabricFault made;
+        made.fault = link_fault(*own.fault);
+        put(own.link, ways_of(own.fault->direction, own.is_turned), made);
+    }
+
+  private:
+    void add_to_link(const AddressedFaultSpec& fault) {
         FabricFault made;
         made.fault = link_fault(fault);
         const auto& match = fault.trigger.match;
@@ -36,16 +76,32 @@ class FaultMaker {
         if (!found) return unknown(*fault.link);
         if (fault.kind == AddressedFaultKind::PauseStorm) return storm(fault, *found);
         put(found->link, ways_of(fault.direction, found->is_turned), made);
+        // A cable without light is seen at both of its ends; one that works one way alone is not.
+        const bool is_down = fault.kind == AddressedFaultKind::Down || fault.kind == AddressedFaultKind::Flap;
+        if (is_down && fault.direction == FaultDirection::Both) see_down(found->link);
     }
-
-    /// Of a link's own description.
-    void add(const BuiltTopology::OwnFault& own) {
-        FabricFault made;
-        made.fault = link_fault(*own.fault);
-        put(own.link, ways_of(own.fault->direction, own.is_turned), made);
+    void see_down(uint32_t link) {
+        const topologies::Link& l = topology_.topology.links[link];
+        for (const topologies::LinkEnd* end : {&l.a, &l.b})
+            if (const auto port = adapter_port(*end)) built_.ports.push_back(*port);
     }
-
-  private:
+    void see_death(const AddressedFaultSpec& fault, uint32_t link) {
+        const topologies::Link& l = topology_.topology.links[link];
+        for (const topologies::LinkEnd* end : {&l.a, &l.b}) {
+            auto port = adapter_port(*end);
+            if (!port) continue;
+            port->is_victim = dies(fault, *end);
+            built_.ports.push_back(*port);
+        }
+    }
+    /// The port of an adapter that the end of a link is.
+    [[nodiscard]] std::optional<FaultyPort> adapter_port(const topologies::LinkEnd& end) const {
+        if (end.node.is_switch || adapters_.hosts.empty()) return std::nullopt;
+        const HostPort& at = topology_.host_ports[end.node.index];
+        const auto& nics = adapters_.hosts[at.host].nics;
+        if (nics.empty()) return std::nullopt;
+        return FaultyPort{number_, nics[at.nic].adapter, at.host, at.nic, static_cast<uint8_t>(at.port), false};
+    }
     void unknown(const LinkRef& link) {
         for (const PlaceRef* end : {&link.a, link.b ? &*link.b : nullptr}) {
             if (end == nullptr || topology_.find_link({*end, {}})) continue;
@@ -105,9 +161,10 @@ class FaultMaker {
         }
         return out;
     }
-    /// Whatever is dead neither sends nor receives any more.
+    /// Whatever is dead or frozen neither sends nor receives.
     void kill(const AddressedFaultSpec& fault) {
         if (!fault.victim || fault.victim->text.empty()) return;  // has been reported
+        if (fault.target == KillTarget::Program) return;
         bool found = false;
         FabricFault death;
         death.fault = link_fault(fault);
@@ -116,6 +173,7 @@ class FaultMaker {
             if (!dies(fault, l.a) && !dies(fault, l.b)) continue;
             found = true;
             put(i, {true, true}, death);
+            if (fault.kind == AddressedFaultKind::Kill) see_death(fault, i);
         }
         if (!found) report_unknown_place(topology_, *fault.victim, victim_kind(fault.target), sink_);
     }
@@ -129,6 +187,8 @@ class FaultMaker {
                 return "switch";
             case KillTarget::Port:
                 return "port";
+            case KillTarget::Program:
+                return "program";
         }
         return "";
     }
@@ -141,8 +201,71 @@ class FaultMaker {
                topology_.host_ports[end.node.index].nic == 0;
     }
 
+    /// A place is a port where it names one, or the first of its host or NIC.
+    void change_port(const AddressedFaultSpec& fault) {
+        const std::optional<PlaceRef>& place = fault.program.port;
+        if (!place || place->text.empty() || adapters_.hosts.empty()) return missing_programs(fault);
+        bool is_host = false;
+        for (uint32_t i = 0; i < topology_.topology.links.size(); ++i) {
+            const topologies::Link& l = topology_.topology.links[i];
+            for (const topologies::LinkEnd* end : {&l.a, &l.b}) {
+                if (!topology_.is_called(*end, place->text)) continue;
+                is_host = is_host || !end->node.is_switch;
+                const auto port = adapter_port(*end);
+                if (!port) continue;
+                if (!fits_layer(fault)) return;
+                built_.ports.push_back(*port);
+                if (fault.kind == AddressedFaultKind::PortState) close(fault, i, end == &l.a);
+                return;
+            }
+        }
+        if (is_host || topology_.find_link({*place, {}}))
+            sink_.add(place->position, place->path, fmt::format("{} is no port of a program's adapter", quoted(*place)),
+                      "a port of a host that runs programs", "for others there are 'down', 'flap' and 'kill'");
+        else
+            report_unknown_place(topology_, *place, "port", sink_);
+    }
+    void missing_programs(const AddressedFaultSpec& fault) const {
+        const std::optional<PlaceRef>& place = fault.program.port;
+        if (!place || has_programs_) return;  // has been reported
+        sink_.add(place->position, place->path, fmt::format("nobody would notice at {}", quoted(*place)),
+                  "a scenario with programs");
+    }
+    [[nodiscard]] static std::string quoted(const PlaceRef& place) { return fmt::format("'{}'", place.text); }
+
+    [[nodiscard]] bool fits_layer(const AddressedFaultSpec& fault) {
+        if (topology_.layer == link::LinkLayer::InfiniBand) return true;
+        const auto refuse = [&](std::string_view problem, std::string_view expected) {
+            sink_.add(fault.position, fault.path, std::string(problem), std::string(expected));
+            return false;
+        };
+        if (fault.kind == AddressedFaultKind::ChangePkey)
+            return refuse("a RoCE port has one P_Key, 0xffff, for ever", "InfiniBand ('nic.link_layer')");
+        if (fault.kind == AddressedFaultKind::PortEvent)
+            return refuse("Ethernet has no subnet manager", "InfiniBand ('nic.link_layer')");
+        if (fault.kind == AddressedFaultKind::PortState && fault.program.state == PortStateWanted::Armed)
+            return refuse("an Ethernet port is down or active", "'down', 'active', or InfiniBand");
+        return true;
+    }
+    /// What a port's state lets pass of its link's packets, until it is made active again.
+    void close(const AddressedFaultSpec& fault, uint32_t link, bool at_a) {
+        if (fault.program.state == PortStateWanted::Active) return;
+        FabricFault made;
+        made.fault = link_fault(fault);
+        for (const AddressedFaultSpec& other : spec_.faults) {
+            const bool reopens = other.kind == AddressedFaultKind::PortState && other.program.port &&
+                                 other.program.port->text == fault.program.port->text && other.at > fault.at;
+            if (reopens) made.fault.until = std::min(made.fault.until, other.at);
+        }
+        const bool lets_in = fault.program.state == PortStateWanted::Armed;
+        put(link, {at_a || !lets_in, !at_a || !lets_in}, made);
+    }
+
+    const ScenarioSpec& spec_;
     bool has_programs_;
     const BuiltTopology& topology_;
+    const BuiltAdapters& adapters_;
+    uint32_t number_ = 0;  ///< of the fault that is being made
     const BuiltWorkloads& workloads_;
     const flow::FlowPlan& plan_;
     BuiltFaults& built_;
@@ -151,10 +274,10 @@ class FaultMaker {
 
 }  // namespace
 
-BuiltFaults build_faults(const ScenarioSpec& spec, const BuiltTopology& topology, const BuiltWorkloads& workloads,
-                         DiagnosticSink& sink) {
+BuiltFaults build_faults(const ScenarioSpec& spec, const BuiltTopology& topology, const BuiltAdapters& adapters,
+                         const BuiltWorkloads& workloads, DiagnosticSink& sink) {
     BuiltFaults built;
-    FaultMaker maker(spec, topology, workloads, built, sink);
+    FaultMaker maker(spec, topology, adapters, workloads, built, sink);
     for (const AddressedFaultSpec& fault : spec.faults) maker.add(fault);
     for (const BuiltTopology::OwnFault& own : topology.own_faults) maker.add(own);
     return built;

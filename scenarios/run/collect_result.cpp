@@ -159,6 +159,43 @@ std::vector<sim::TimeHistogram> delays_of(const BuiltScenario& built, const Port
     return delays;
 }
 
+namespace {
+
+/// What the packets that passed lacked.
+std::string silence_of(const AddressedFaultSpec& fault, const link::FaultReport& report) {
+    const std::string passed = fmt::format("{} packet{} passed", report.seen, report.seen == 1 ? "" : "s");
+    const PacketTrigger& trigger = fault.trigger;
+    if (report.kind == link::FaultKind::Down) return passed + ", none of them meanwhile";
+    if (trigger.packet) return fmt::format("{}, it waits for packet {}", passed, *trigger.packet);
+    if (trigger.every) return fmt::format("{}, it waits for each {}th", passed, *trigger.every);
+    if (!trigger.match) return passed;
+    if (trigger.match->iteration && report.matched > 0)
+        return fmt::format("{}, {} of which it matches, and it waits for number {} of these", passed, report.matched,
+                           *trigger.match->iteration);
+    return passed + ", none of which it matches";
+}
+
+/// Of the links; what happened to programs and ports is added by whoever ran them.
+void collect_faults(const ScenarioSpec& spec, const BuiltScenario& built, RunResult& result) {
+    result.faults = built.faults;
+    std::vector<uint64_t> most_seen(result.faults.size(), 0);
+    for (size_t i = 0; i < result.links.size(); ++i) {
+        for (const link::FaultReport& report : built.fabric->fabric_link(i).fault_reports()) {
+            for (size_t f = 0; f < result.faults.size(); ++f) {
+                FaultRecord& fault = result.faults[f];
+                // A port's state is not the packets' doing: that it changed is what fires.
+                if (fault.name != report.path || spec.faults[f].kind == AddressedFaultKind::PortState) continue;
+                if (report.fired > 0) fault.add_firing(report.fired, report.first, report.last);
+                if (report.seen < most_seen[f]) continue;
+                most_seen[f] = report.seen;
+                fault.silence = silence_of(spec.faults[f], report);
+            }
+        }
+    }
+}
+
+}  // namespace
+
 void collect_end(const ScenarioSpec& spec, BuiltScenario& built, RunResult& result) {
     for (PortRecord& port : result.ports) {
         port.end = counts_of(built, port);
@@ -175,14 +212,11 @@ void collect_end(const ScenarioSpec& spec, BuiltScenario& built, RunResult& resu
         result.switches[i].max_headroom = buffer.max_headroom_wanted();
     }
     collect_flows(spec, built, result);
-    result.faults = built.faults;
-    for (size_t i = 0; i < result.links.size(); ++i)
-        for (const link::FaultReport& report : built.fabric->fabric_link(i).fault_reports())
-            for (FaultRecord& fault : result.faults)
-                if (fault.name == report.path) fault.fired += report.fired;
+    collect_faults(spec, built, result);
     for (const FabricStorm& storm : built.fabric->config().storms)
         for (FaultRecord& fault : result.faults)
-            if (fault.name == storm.name) fault.fired += built.fabric->storm_frames(storm);
+            if (const uint64_t frames = built.fabric->storm_frames(storm); fault.name == storm.name && frames > 0)
+                fault.add_firing(frames, storm.from, std::min(storm.until, built.fabric->engine().frontier()));
     result.packet_hops = built.fabric->hops();
     result.memory_bytes = built.fabric->memory();
     result.deadlocks = built.fabric->pause_cycle().empty() ? 0 : 1;

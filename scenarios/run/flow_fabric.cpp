@@ -95,7 +95,8 @@ fabric::SwitchConfig switch_config(const topologies::Topology& topology, const F
     c.telemetry = c.telemetry || config.cc->needs().hop_int;
     if (!config.pfc) c.buffer.lossless = 0;
     c.buffer.lossless &= c.priorities;
-    if (c.buffer.lossless == 0 || c.buffer.headroom != 0 || !config.headroom_auto) return c;
+    if (c.buffer.lossless == 0 || c.buffer.headroom != 0 || c.buffer.is_headroom_given || !config.headroom_auto)
+        return c;
     const auto largest = static_cast<sim::ByteCount>(full_packet_bytes(config));
     for (const uint32_t i : links) {
         const topologies::Link& l = topology.links[i];

@@ -1,6 +1,7 @@
 // What a run has brought: plain data, from which expectations, files and the report are made.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -123,6 +124,15 @@ struct FaultRecord {
     std::string name;
     uint64_t fired = 0;
     bool must_fire = true;
+    sim::SimTime first = {}, last = {};  ///< when, if it fired
+    std::string silence = {};            ///< why it did not fire, a clause; "": nothing is known
+
+    /// It acted `times` more, from `from` to `to`.
+    void add_firing(uint64_t times, sim::SimTime from, sim::SimTime to) {
+        first = fired == 0 ? from : std::min(first, from);
+        last = fired == 0 ? to : std::max(last, to);
+        fired += times;
+    }
 };
 
 /// Values of something at RunResult::sample_times.

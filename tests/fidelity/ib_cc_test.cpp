@@ -65,6 +65,14 @@ TEST(IbCongestionControl, EightFlowsFillTheLinkAndAreEqualWithAShortQueue) {
     EXPECT_LT(shared.queue_bytes, 0.1 * incast(8, 0, "none").queue_bytes);
 }
 
+/// The default step is an eighth of a packet's time, the finest that the table's format has.
+TEST(IbCongestionControl, WithStepsOfAQuarterTwoFlowsLeaveMoreOfTheLinkIdle) {
+    const Shared quarters = incast(2, 0, "{algorithm: ib-cc, cct_shift: 2}");
+    EXPECT_LT(quarters.utilisation, 0.88);
+    EXPECT_GT(quarters.fairness, 0.95);
+    EXPECT_GT(incast(8, 0, "{algorithm: ib-cc, cct_shift: 2}").utilisation, 0.98);
+}
+
 /// Every packet of a long queue marked means several BECNs for one excess; one in 32 is enough.
 TEST(IbCongestionControl, WithFewerMarksTwoFlowsKeepTheLinkBusier) {
     const Shared shared = incast(2, 31);

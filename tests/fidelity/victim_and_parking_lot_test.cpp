@@ -1,5 +1,6 @@
 // PFC's victim and its unfairness, with and without DCQCN: the shapes of Zhu et al., SIGCOMM 2015, figures 3, 4, 8, 9.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,6 +33,8 @@ std::vector<std::vector<double>> goodputs(const std::string& file, const std::ve
         EXPECT_EQ(drops(result), 0U);
         all.emplace_back();
         for (uint32_t i = 0; i < result.flows.size(); ++i) all.back().push_back(goodput_gbps(result, i, window));
+        fmt::print("{} with {}, seed {}: {:.1f} Gb/s\n", file, specs.front().cc.algorithm, seed,
+                   fmt::join(all.back(), " "));
     }
     return all;
 }
@@ -48,9 +51,8 @@ double victim(const std::string& algorithm, const std::string& senders) {
         rates.push_back(flows.back());
     std::ranges::sort(rates);
     const double median = rates.empty() ? 0 : percentile(rates, 50);
-    fmt::print("victim with {}, senders {}: {:.2f} Gb/s (", algorithm, senders, median);
-    for (const double r : rates) fmt::print(" {:.1f}", r);
-    fmt::print(" )\n");
+    fmt::print("victim with {}, senders {}: median {:.2f} Gb/s of {:.1f}\n", algorithm, senders, median,
+               fmt::join(rates, " "));
     return median;
 }
 

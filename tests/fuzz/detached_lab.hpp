@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,7 +22,8 @@ class DetachedLab final : public server::LabObserver {
         return lab;
     }
     void on_explain(uint32_t, uint32_t, std::string_view) override {}
-    void on_note(std::string_view) override {}
+    void on_note(std::string_view text) override { notes.emplace_back(text); }
+    std::vector<std::string> notes;
 
     [[nodiscard]] server::Lab& lab() noexcept { return *lab_; }
     /// Lets simulated time pass, at most `windows` windows of events.

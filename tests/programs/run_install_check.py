@@ -53,11 +53,11 @@ def check_runs(simverbs, hidden):
 def options_of_help(simverbs):
     texts = {command: output([simverbs, command, "--help"]) for command in COMMANDS}
     texts[""] = output([simverbs, "--help"])
-    return {command: set(re.findall(r"^\s+(?:-\w,)?(--[a-z]+)", text, re.M)) for command, text in texts.items()}
+    return {command: set(re.findall(r"^\s+(?:-\w,)?(--[a-z]+(?:-[a-z]+)*)", text, re.M)) for command, text in texts.items()}
 
 
 def check_manual(page, options):
-    told = set(re.findall(r"--[a-z]+", page.read_text().replace("\\-", "-")))
+    told = set(re.findall(r"--[a-z]+(?:-[a-z]+)*", page.read_text().replace("\\-", "-")))
     wanted = set().union(*options.values())
     expect(wanted <= told, f"the manual lacks {sorted(wanted - told)}")
     foreign = {"--variable"}  # pkg-config's

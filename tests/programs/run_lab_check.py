@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks of labs as a whole: several at once, ended by force, other seeds, a loaded machine. One function a check."""
 
+import json
 import os
 import pathlib
 import re
@@ -124,6 +125,16 @@ def a_wrong_command_line_is_told_where_what_and_what_to_do():
             ("up", "--name", "t", "--pcap", pcap): f"simverbs: --pcap {pcap}: the folder cannot be made: Not a directory; ",
             ("exec", "h0", ""): "simverbs: the command is empty; expected a program and its arguments",
             ("list", "nowhere.yaml"): "simverbs: nowhere.yaml: there is no such file",
+            ("exec", "--timeline", f"{folder}/no/page.html", "h0", "true"):
+                f"simverbs: --timeline {folder}/no/page.html: there is no folder '{folder}/no'; make it, or choose a file in a ",
+            ("exec", "--timeline", folder, "h0", "true"):
+                f"simverbs: --timeline {folder}: is a folder; expected a file, such as timeline.html",
+            ("up", "--name", "t", "--timeline", f"{file}/page.html"):
+                f"simverbs: --timeline {file}/page.html: there is no folder '{file}'; ",
+            ("exec", "--timeline-packets", "5", "h0", "true"):
+                "simverbs: --timeline-packets 5: there is no timeline; expected also --timeline FILE.html",
+            ("exec", "--timeline-packets", "0", "h0", "true"):
+                "simverbs exec: --timeline-packets: '0' is out of range; expected a whole number from 1 to 1000000, such as ",
             ("exec", "--pcap", pcap, "h0", "true"):
                 f"simverbs: --pcap {pcap}: the folder cannot be made: Not a directory; choose a folder that you may write to",
         }
@@ -230,7 +241,7 @@ def a_statically_linked_program_is_one_clear_error():
 def a_lab_stays_up_for_two_terminals():
     with tempfile.TemporaryDirectory() as folder:
         env = private_tmp(folder)
-        up = simverbs("up", "two_hosts_roce", env=env)
+        up = simverbs("up", "two_hosts_roce", "--timeline", f"{folder}/page.html", env=env)
         expect(up.returncode == 0, up.stdout + up.stderr)
         try:
             server = subprocess.Popen([OPTIONS.simverbs, "on", "h0", "--", "ibv_rc_pingpong", "-g", "1"], env=env,
@@ -245,6 +256,53 @@ def a_lab_stays_up_for_two_terminals():
             down = simverbs("down", env=env)
         expect(down.returncode == 0, down.stdout + down.stderr)
         expect(not gone_soon(folder), f"left running: {remains(folder)}")
+        page = timeline_data(pathlib.Path(folder, "page.html").read_text(encoding="utf-8"))
+        expect(len(page["qps"]) == 2 and len(page["packets"]) > 2000, "`down` writes the timeline")
+
+
+def timeline_data(page):
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL).group(1))
+
+
+def a_timeline_has_the_lost_packet_and_its_retransmission():
+    lab = "name: lossy\nhosts: 2\nnic: cx6-200g\ntopology: single_switch\nlinks:\n  - {a: h1, b: sw0, faults: {drop_every: 13}}\n"
+    with tempfile.TemporaryDirectory() as folder:
+        base = pathlib.Path(folder)
+        (base / "lossy.yaml").write_text(lab)
+        pages = []
+        for name, more in (("a", ()), ("b", ("--pcap", f"{folder}/wire")), ("few", ("--timeline-packets", "10"))):
+            run = simverbs("exec", "--lab", f"{folder}/lossy.yaml", "--timeline", f"{folder}/{name}.html", *more,
+                           "h0", "ibv_rc_pingpong -g 1 -n 20", "h1", "ibv_rc_pingpong -g 1 -n 20 h0")
+            expect(run.returncode == 0, run.stdout + run.stderr)
+            pages.append((base / f"{name}.html").read_text(encoding="utf-8"))
+        expect(pages[0] == pages[1], "two runs, one of them captured, give different pages")
+        data = timeline_data(pages[0])
+        packets = data["packets"]
+        lost = next(p for p in packets if p["fate"] == "lost" and p["kind"] == "request")
+        expect("drop" in lost["what"] and "sw0" in lost["what"], f"where and why: {lost['what']}")
+        again = [p for p in packets if p.get("again") and (p["psn"], p["s"]) == (lost["psn"], lost["s"]) and p["t"] > lost["r"]]
+        expect(again, f"PSN {lost['psn']} is sent again")
+        kinds = {event["kind"] for event in data["events"]}
+        expect({"fault", "retransmission"} < kinds and kinds & {"timeout", "NAK"}, f"events: {kinds}")
+        states = [[name for _, qp, name, _ in data["states"] if qp == i] for i, qp in enumerate(data["qps"])]
+        expect(states == [["RESET", "INIT", "RTR", "RTS"]] * 2, f"states: {states}")
+        sends = [w for w in data["work"] if w["send"]]
+        expect(len(sends) == 40 and all(w["status"] == "SUCCESS" and w["end"] > w["t"] for w in sends), f"{len(sends)} sends")
+        few = timeline_data(pages[2])
+        expect(0 < len(few["packets"]) <= 10 and few["cut"], f"{len(few['packets'])} packets kept")
+        expect(few["packets"] == packets[:len(few["packets"])], "what is kept is the beginning")
+        expect(f"of {len(packets)} packets" in pages[2] and f"--timeline-packets {len(packets)} shows all" in pages[2],
+               "the page says what is left out")
+
+
+def a_timeline_names_the_messages_of_connections():
+    with tempfile.TemporaryDirectory() as folder:
+        run = simverbs("exec", "--timeline", f"{folder}/page.html", "h0", "rping -s -C 2 -v", "h1", "rping -c -a h0 -C 2 -v")
+        expect(run.returncode == 0, run.stdout + run.stderr)
+        packets = timeline_data(pathlib.Path(folder, "page.html").read_text(encoding="utf-8"))["packets"]
+        names = [p["name"] for p in packets if p["kind"] == "mad"]
+        for name in ("CM REQ", "CM REP", "CM RTU", "CM DREQ", "CM DREP"):
+            expect(name in names, f"there is no {name} among {names}")
 
 
 def a_killed_lab_that_was_up_makes_room_for_the_next():
@@ -265,11 +323,27 @@ def a_killed_lab_that_was_up_makes_room_for_the_next():
         expect(not list(pathlib.Path(folder).iterdir()), f"left: {list(pathlib.Path(folder).rglob('*'))[:5]}")
 
 
+def a_hostile_program_is_refused_and_its_neighbours_notice_nothing():
+    hostile = pathlib.Path(OPTIONS.programs) / "hostile"
+    for server, client in (("ibv_rc_pingpong -g 1", "ibv_rc_pingpong -g 1 h0"), ("ib_write_bw -n 1000", "ib_write_bw -n 1000 h0")):
+        run = simverbs("exec", "h0", server, "h1", client, "h1", str(hostile))
+        told = run.stdout + run.stderr
+        expect("shrunk" not in told and "0 handles of others" in told, told)
+        expect(re.search(r"written to nowhere: (?!success)", told), told)
+        expect("writing garbage" in told, told)
+        if "pingpong" in server:
+            expect(told.count("8192000 bytes in ") == 2 and told.count("1000 iters in ") == 2, told)
+        else:
+            expect(len(re.findall(r"^.*65536 +1000 +\d", told, re.M)) == 2, told)
+        expect(told.count("connections to the lab's socket without a hello") == 1, f"told once, with who: {told}")
+
+
 CHECKS = [the_lab_of_the_readme_can_be_copied_and_run, a_wrong_command_line_is_told_where_what_and_what_to_do,
           a_command_s_help_tells_its_own_exit_codes, four_labs_at_once_do_not_disturb_each_other, another_seed_gives_other_psns_and_the_same_verdict,
           a_loaded_core_changes_nothing, interrupt_ends_everything, killing_the_tool_kills_its_programs,
-          a_killed_program_ends_the_lab_with_a_clear_word,
+          a_killed_program_ends_the_lab_with_a_clear_word, a_hostile_program_is_refused_and_its_neighbours_notice_nothing,
           a_program_killed_while_it_starts_ends_the_lab, a_statically_linked_program_is_one_clear_error,
+          a_timeline_has_the_lost_packet_and_its_retransmission, a_timeline_names_the_messages_of_connections,
           a_lab_stays_up_for_two_terminals, a_killed_lab_that_was_up_makes_room_for_the_next]
 
 

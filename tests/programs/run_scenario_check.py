@@ -233,6 +233,23 @@ def a_scenario_captures_the_ports_that_it_names():
     expect(run_text(PINGPONG + "outputs: {pcap: sw0}\n"), 2, "the packets of 'sw0' cannot be captured")
 
 
+def a_scenario_writes_a_timeline_of_its_programs():
+    server, environment = run_program_case.server_and_environment(OPTIONS.simverbs)
+    with tempfile.TemporaryDirectory(prefix="svt-") as folder:
+        file = pathlib.Path(folder) / "s.yaml"
+        file.write_text(PINGPONG + "outputs: {timeline: true, timeline_packets: 30}\n")
+        run = subprocess.run([server, "run", str(file), "--out", folder], stdin=subprocess.DEVNULL, capture_output=True,
+                             text=True, timeout=120, env=environment)
+        expect(run, 0, "passed pingpong")
+        page = (pathlib.Path(folder) / "pingpong" / "timeline.html").read_text(encoding="utf-8")
+        for part in ("the first 30 of", "outputs.timeline_packets:", "ibv_rc_pingpong -g 1 -n 20 h0", '"name":"RC_SEND_FIRST"'):
+            if part not in page:
+                raise AssertionError(f"the timeline lacks {part!r}")
+    flows = "name: f\nhosts: 2\nworkloads:\n  - {name: w, kind: flows, flows: [{src: h0, dst: h1, bytes: 1 MB}]}\n"
+    expect(run_text(flows + "outputs: {timeline: true}\n"), 2,
+           "outputs.timeline: a timeline shows programs' queue pairs, and this scenario has no programs; expected also 'programs'")
+
+
 def what_cannot_run_with_programs_is_said_all_at_once():
     text = PINGPONG + ("workloads:\n  - {name: w, kind: flows, flows: [{src: h0, dst: h1, bytes: 1 MB}]}\n"
                        "outputs: {pcap: sw0/1}\n")
@@ -372,6 +389,7 @@ CHECKS = [every_scenario_of_the_library_meets_its_expectations, runs_are_set_sid
           a_timeout_is_simulated_and_ends_the_program, a_program_starts_when_the_one_before_is_ready,
           a_program_that_never_gets_ready_holds_up_the_next, a_stall_is_reported_long_before_the_timeout,
           a_killed_host_takes_its_programs_with_it, a_scenario_captures_the_ports_that_it_names,
+          a_scenario_writes_a_timeline_of_its_programs,
           what_cannot_run_with_programs_is_said_all_at_once,
           programs_and_flows_share_a_fat_tree, programs_beside_flows_give_the_same_bytes_twice,
           flows_go_on_when_the_programs_have_ended, a_run_of_both_ends_when_its_time_is_over,

@@ -13,6 +13,7 @@ import tempfile
 import zlib
 
 import chromium
+import use_timeline
 
 SKIPPED = 77
 WIDTHS = (1280, 400)
@@ -27,7 +28,8 @@ COMPARED = ["Runs", "websearch", "incast", "All flows and ports", "Expectations"
 # Of each page: headings it must have, and how many charts.
 PAGES = {"rich": (RICH, 9), "empty": (HEADINGS, 0), "none": (["Ports"], 0), "sweep": (RICH, 9),
          "hostile": ([*RICH, "Why it got stuck"], 9), "large": ([*HEADINGS, "Workloads"], 3),
-         "compare": (COMPARED, 10), "compare_bare": (COMPARED, 0)}
+         "compare": (COMPARED, 10), "compare_bare": (COMPARED, 0),
+         **{name: (use_timeline.HEADINGS, 1) for name in ("timeline", "timeline_empty", "timeline_large", "timeline_hostile")}}
 GLOBALS = "Object.getOwnPropertyNames(globalThis)"
 TROUBLE = {"Runtime.exceptionThrown", "Log.entryAdded"}
 
@@ -178,7 +180,7 @@ def print_page(page):
 
 
 USES = {"rich": [use_charts, use_tables, use_topology, print_page], "sweep": [use_charts, use_runs],
-        "compare": [use_places, print_page]}
+        "compare": [use_places, print_page], "timeline": [*use_timeline.USES, print_page], "timeline_large": [use_timeline.use_large]}
 
 
 def names_of_browser(browser, folder):

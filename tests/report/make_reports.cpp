@@ -7,6 +7,7 @@
 #include "scenarios/compare/read_run_folder.hpp"
 #include "scenarios/output/run_folder.hpp"
 #include "tests/report/sample_results.hpp"
+#include "tests/report/sample_timelines.hpp"
 
 namespace {
 
@@ -15,6 +16,13 @@ using namespace simverbs::scenarios::report;
 void write(const std::filesystem::path& file, const std::vector<ReportRun>& runs) {
     std::ofstream out(file, std::ios::binary);
     out << render_report(runs);
+    if (!out.flush()) throw std::filesystem::filesystem_error("cannot write", file, std::error_code());
+}
+
+void write_timeline(const std::filesystem::path& file, const simverbs::timeline::Timeline& timeline) {
+    namespace timeline_page = simverbs::scenarios::timeline;
+    std::ofstream out(file, std::ios::binary);
+    out << timeline_page::render_timeline(timeline, timeline_page::sample_facts());
     if (!out.flush()) throw std::filesystem::filesystem_error("cannot write", file, std::error_code());
 }
 
@@ -75,5 +83,10 @@ int main(int argc, char** argv) {
     write_comparison(folder / "compare.html", results, true);
     results.pop_back();
     write_comparison(folder / "compare_bare.html", results, false);
+    namespace timeline_page = simverbs::scenarios::timeline;
+    write_timeline(folder / "timeline.html", timeline_page::rich_timeline());
+    write_timeline(folder / "timeline_empty.html", timeline_page::empty_timeline());
+    write_timeline(folder / "timeline_large.html", timeline_page::large_timeline(5000));
+    write_timeline(folder / "timeline_hostile.html", timeline_page::hostile_timeline());
     return 0;
 }

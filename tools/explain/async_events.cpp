@@ -11,7 +11,7 @@ namespace {
 constexpr Cause kCqErr[] = {
     {"the CQ overran: more completions than cqe were waiting",
      "Make the CQ as large as all send and receive queues on it together, or poll in time. Unsignalled sends need no "
-     "room, but their errors do."}};
+     "room, but their errors do. In a scenario: the fault limit_cq."}};
 constexpr Cause kQpFatal[] = {{"the CQ of the QP is broken", "CQ_ERR came before it."},
                               {"the adapter could not work on the QP",
                                "Without CQ_ERR: the adapter or its driver. Destroy the QP and make a new one."}};
@@ -33,14 +33,18 @@ constexpr Cause kMigErr[] = {{"the alternate path could not be used", "The QP st
 constexpr Cause kDeviceFatal[] = {
     {"the adapter (in simverbs: the lab's server) has gone",
      "Every object of the context is dead: destroy what can be destroyed, close the device. simverbs prints why the "
-     "server ended."}};
+     "server ended. In a scenario: a fault that kills the NIC."}};
 constexpr Cause kPortActive[] = {{"the link is up and configured", "Addresses are valid; connections can be made."}};
 constexpr Cause kPortErr[] = {
     {"the link went down",
      "ibv_devinfo shows the port's state. QPs are not moved to ERR: RC requests end with RETRY_EXC_ERR if it stays "
-     "down longer than all retries. In a scenario: a fault that takes a link down."}};
-constexpr Cause kLid[] = {{"the subnet manager gave the port another LID", "Exchange addresses again."}};
-constexpr Cause kPkey[] = {{"the P_Key table changed", "pkey_index of existing QPs may mean another partition now."}};
+     "down longer than all retries. In a scenario: port_state, or a fault that takes the port's link down."}};
+constexpr Cause kLid[] = {
+    {"the subnet manager gave the port another LID", "Exchange addresses again. In a scenario: port_event."}};
+constexpr Cause kPkey[] = {
+    {"the P_Key table changed",
+     "pkey_index of existing QPs may mean another partition now: a peer that did not change with it gets no answer any "
+     "more (RETRY_EXC_ERR there, bad_pkey_cntr of ibv_query_port here). In a scenario: change_pkey."}};
 constexpr Cause kSm[] = {
     {"another subnet manager is in charge", "Nothing to do; join multicast groups again if asked to."}};
 constexpr Cause kSrqErr[] = {{"the SRQ can no longer be used", "Its QPs fail. Destroy them and the SRQ."}};
@@ -50,10 +54,12 @@ constexpr Cause kSrqLimit[] = {
 constexpr Cause kLastWqe[] = {{"a QP on an SRQ went to ERR",
                                "It takes no more receives from the SRQ. After its CQ is polled empty the QP can be "
                                "destroyed without losing any."}};
-constexpr Cause kRereg[] = {{"the subnet manager lost what it knew", "Join multicast groups and subscribe again."}};
+constexpr Cause kRereg[] = {
+    {"the subnet manager lost what it knew", "Join multicast groups and subscribe again. In a scenario: port_event."}};
 constexpr Cause kGid[] = {
     {"an address of the network interface came, went or changed",
-     "sgid_index of later QPs and AHs: read the GID table again. Existing QPs keep what they resolved."}};
+     "sgid_index of later QPs and AHs: read the GID table again. Existing QPs keep what they resolved. In a scenario: "
+     "change_gid."}};
 constexpr Cause kWqFatal[] = {{"a receive work queue (ibv_create_wq) failed", "Destroy it and what uses it."}};
 
 constexpr Topic async_event(ibv_event_type value, std::string_view name, std::string_view text,

@@ -51,7 +51,7 @@ constexpr Cause kCreateQpPerm[] = {
 constexpr Cause kCreateCqInval[] = {
     {"cqe is 0 or above max_cqe, or comp_vector is not below num_comp_vectors", "ibv_devinfo -v shows both."}};
 constexpr Cause kNoMem[] = {{"the device has no more of these, or memory is short",
-                             "ibv_devinfo -v shows the limits; destroy what is not needed."}};
+                             "ibv_devinfo -v shows the limits; destroy what is not needed. In a scenario: fail_call."}};
 constexpr Cause kBusyPd[] = {{"MRs, QPs, SRQs, AHs or windows of the PD still exist",
                               "Destroy them first; a leaked address handle is the usual one."}};
 constexpr Cause kBusyCq[] = {
@@ -63,7 +63,9 @@ constexpr Cause kBusyQp[] = {{"the QP is still attached to a multicast group", "
 constexpr Cause kBusyChannel[] = {{"a CQ still uses the channel", "Destroy the CQs first."}};
 constexpr Cause kRegInval[] = {
     {"the access flags contradict each other", "REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too."},
-    {"the range wraps around, or is longer than max_mr_size", "Look at addr + length."}};
+    {"the range wraps around, is empty, or is longer than max_mr_size", "Look at addr + length."},
+    {"the device lacks what a flag asks for",
+     "IBV_ACCESS_ON_DEMAND on an adapter that cannot page, such as Soft-RoCE."}};
 constexpr Cause kRegFault[] = {
     {"part of the range is not mapped, or not writable",
      "Memory that was freed, a guard page, or a file mapped for reading with LOCAL_WRITE asked for."}};
@@ -73,8 +75,11 @@ constexpr Cause kRegNoMem[] = {
     {"the device has no more memory regions", "ibv_devinfo -v shows max_mr."}};
 constexpr Cause kPostInval[] = {{"the QP is in a state that takes no such request",
                                  "Sends: RTS (or SQD, SQE, ERR, where they wait or flush). Receives: INIT and later."},
-                                {"the opcode does not exist on this QP type",
-                                 "UD: SEND only. UC: no READ, no atomics. Inline: SEND and WRITE only."},
+                                {"the opcode is none, or IBV_SEND_INLINE is set on a READ or atomic",
+                                 "An opcode that exists, but not on this QP type, is taken: it completes with "
+                                 "LOC_QP_OP_ERR. UD: SEND only. UC: no READ, no atomics. Inline: SEND and WRITE only."},
+                                {"an atomic's address is not a multiple of 8, with Soft-RoCE (rxe)",
+                                 "Other adapters let the responder look: REM_INV_REQ_ERR."},
                                 {"more SGEs than the QP was created for",
                                  "cap.max_send_sge and cap.max_recv_sge, as ibv_create_qp() gave them back."},
                                 {"a UD send without address handle", "wr.ud.ah, remote_qpn and remote_qkey."},

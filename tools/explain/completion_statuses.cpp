@@ -27,7 +27,10 @@ constexpr Cause kLocLen[] = {
     {"the message is longer than max_msg_sz", "ibv_devinfo -v shows max_msg_sz: 2^30 or 2^31 bytes as a rule."}};
 constexpr Cause kLocQpOp[] = {
     {"the adapter could not carry out the request as it stands in the queue",
-     "A request of an impossible kind for this QP: a damaged WQE, or an operation that the QP was not created for."},
+     "An operation that the type of QP does not have, such as a READ on UC or a WRITE on UD (the table is in "
+     "ibv_post_send(3); ibv_post_send itself does not look), or LOCAL_INV of a key that is no bound type 2 window."},
+    {"Soft-RoCE (rxe) only, on a receive: too small, or its memory cannot be written",
+     "An HCA says LOC_LEN_ERR and LOC_PROT_ERR instead."},
     {"a READ or atomic without room for it", "max_rd_atomic of the requester is 0: set it at RTR → RTS."},
     {"Soft-RoCE (rxe) only: a wrong lkey", "An HCA says LOC_PROT_ERR instead."}};
 constexpr Cause kLocProt[] = {
@@ -54,8 +57,9 @@ constexpr Cause kBadResp[] = {
      "Two QPs that believe in different peers: check dest_qp_num and PSNs (sq_psn here = rq_psn there). A corrupt or "
      "foreign packet that passed its checks. In a simulation: a fault that changes packets."}};
 constexpr Cause kLocAccess[] = {
-    {"the responder's own rules were broken by an incoming WRITE with immediate",
-     "On the receive side: the memory region of the request changed between check and use. Rare."}};
+    {"an incoming WRITE with immediate had a wrong rkey, range or right",
+     "On the receive side: the WRITE of one packet had taken this receive. The writer sees REM_ACCESS_ERR; look there "
+     "for the rkey and remote_addr that it used. Soft-RoCE says REM_ACCESS_ERR on the receive, too."}};
 constexpr Cause kRemInvReq[] = {
     {"the peer's receive is smaller than this SEND", "The peer has LOC_LEN_ERR on its receive."},
     {"the peer's QP does not allow the operation",
@@ -89,6 +93,13 @@ constexpr Cause kRetryExc[] = {
     {"packets are lost",
      "Both sides' port counters: rx_discards, out_of_sequence, packet_seq_err grow; other messages went through "
      "before. RoCE without PFC or ECN, a wrong MTU on a switch, a bad cable."},
+    {"a port on the way is down, or was for longer than all retries",
+     "ibv_devinfo shows the state of both ports; IBV_EVENT_PORT_ERR has told of it. The switch's ports: its own "
+     "tools."},
+    {"the P_Keys do not match (InfiniBand)",
+     "bad_pkey_cntr of the peer's port grows (ibv_query_port; perfquery's PortRcvConstraintErrors). Same partition, "
+     "and one "
+     "of the two a full member (0x8000)? A change comes with IBV_EVENT_PKEY_CHANGE."},
     {"path_mtu is larger than the network lets through",
      "Small messages work, those above one MTU never do. RoCE: Ethernet MTU >= path_mtu + 80 or so, everywhere."},
     {"timeout is too short for the path, or for the peer's load",
@@ -99,7 +110,9 @@ constexpr Cause kRnrRetry[] = {
     {"the peer has posted no receive",
      "Post receives before the peer may send (before RTR → RTS), and again before the answer that lets it send more."},
     {"the peer posts too slowly",
-     "It works with rnr_retry = 7 (for ever). min_rnr_timer there sets the pause: 12 is .64 ms."},
+     "It works with rnr_retry = 7 (for ever). min_rnr_timer there sets the pause: 12 is .64 ms. out_of_buffer of the "
+     "peer's "
+     "port counts them. In a scenario: delay_receives, or freeze of the program."},
     {"the peer's SRQ is empty", "IBV_EVENT_SRQ_LIMIT_REACHED was not used, or comes too late: arm a higher limit."}};
 constexpr Cause kNever[] = {{"nothing that an RC, UC, UD or XRC QP does", "A damaged struct ibv_wc, most likely."}};
 constexpr Cause kRemAbort[] = {{"the peer's QP of another kind gave the operation up", "See the peer's completions."}};

@@ -9,11 +9,11 @@ _simverbs() {
     local tool="${COMP_WORDS[0]}" word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD - 1]}"
     local command="" lab="" positionals=0 i
     local commands="exec up on down run report list check explain explain-schema"
-    local lab_options="--lab --seed --clock --pcap --explain --set --help"
+    local lab_options="--lab --seed --clock --pcap --timeline --timeline-packets --explain --set --help"
     for ((i = 1; i < COMP_CWORD; ++i)); do
         case "${COMP_WORDS[i]}" in
         --lab) lab="${COMP_WORDS[++i]}" ;;
-        --seed | --clock | --pcap | --set | --name | --out | --threads | --jobs | --junit) ((++i)) ;;
+        --seed | --clock | --pcap | --timeline | --timeline-packets | --set | --name | --out | --threads | --jobs | --junit) ((++i)) ;;
         -*) ;;
         *) if [ -z "$command" ]; then command="${COMP_WORDS[i]}"; else ((++positionals)); fi ;;
         esac
@@ -28,8 +28,8 @@ _simverbs() {
         return
         ;;
     --pcap) _simverbs_reply -d -- "$word"; compopt -o filenames 2>/dev/null; return ;;
-    --junit) _simverbs_reply -f -- "$word"; compopt -o filenames 2>/dev/null; return ;;
-    --seed | --set | --name | --threads | --jobs) return ;;
+    --timeline | --junit) _simverbs_reply -f -- "$word"; compopt -o filenames 2>/dev/null; return ;;
+    --seed | --timeline-packets | --set | --name | --threads | --jobs) return ;;
     esac
     if [[ "$word" == -* ]]; then
         case "$command" in

@@ -17,6 +17,7 @@
 #include "tools/simverbs/output_relay.hpp"
 #include "tools/simverbs/program_command.hpp"
 #include "tools/simverbs/signals.hpp"
+#include "tools/simverbs/timeline_page.hpp"
 #include "tools/simverbs/user_error.hpp"
 #include "verbs_shim/server/arbiter.hpp"
 #include "verbs_shim/server/stats_report.hpp"
@@ -81,6 +82,12 @@ class Exec final : public server::LabObserver, public server::LabOwner {
     int run(server::Lab& lab);
     void end_all();
     int judge(server::LabEnd end);
+    /// Labels with commands.
+    [[nodiscard]] std::vector<std::pair<std::string, std::string>> programs() const {
+        std::vector<std::pair<std::string, std::string>> all;
+        for (const Program& p : programs_) all.emplace_back(p.label, p.command.text);
+        return all;
+    }
     [[nodiscard]] std::vector<std::string> labels() const {
         std::vector<std::string> all;
         for (const Program& p : programs_) all.push_back(p.label);
@@ -175,6 +182,7 @@ int run_exec(const ExecOptions& options) {
             options.words.empty() ? "no program is given" : fmt::format("'{}' has no command", options.words.back())));
     const scenarios::LabSpec spec = load_lab(options.lab);
     Exec exec(plan_programs(spec, options.words));
+    check_timeline(options.lab);
     catch_stop_signals();
     adopt_orphans();
     LabSession session(spec, options.lab, exec);
@@ -183,6 +191,7 @@ int run_exec(const ExecOptions& options) {
         exec.start_all(session.lab());
         const int code = exec.run(session.lab());
         session.close_captures();
+        write_timeline(options.lab, spec, session, exec.programs());
         if (options.stats) write_all(STDOUT_FILENO, server::stats_table(session.lab(), exec.labels()));
         return code;
     } catch (...) {

@@ -100,7 +100,12 @@ void add_programs(const ProgramRun& done, Job& job) {
         job.result.programs.push_back(record_of(p));
         job.verdicts.push_back(verdict_of(p));
     }
-    for (size_t f = 0; f < done.killed_by_fault.size(); ++f) job.result.faults[f].fired += done.killed_by_fault[f];
+    for (size_t f = 0; f < done.faults.size(); ++f) {
+        const server::FaultFiring& firing = done.faults[f];
+        scenarios::run::FaultRecord& record = job.result.faults[f];
+        if (firing.times > 0) record.add_firing(firing.times, firing.first, firing.last);
+        if (!firing.silence.empty()) record.silence = firing.silence;
+    }
     job.result.warnings.insert(job.result.warnings.end(), done.notes.begin(), done.notes.end());
     if (done.ending == ProgramRunEnding::Interrupted) job.result.ending = scenarios::run::RunEnding::Interrupted;
     if (done.ending == ProgramRunEnding::Stalled) {
@@ -130,6 +135,7 @@ std::string programs_summary(const Job& job, const ProgramRun& done) {
                     count == 1 ? "" : "s", static_cast<double>(done.simulated_time.in_ps()) * 1e-6);
     out += failure_text(done);
     if (spec.workloads.empty()) {
+        out += scenarios::output::fault_lines(job.result);
         out += failed_expectations(job);
         for (const std::string& note : job.result.warnings) out += fmt::format("  note: {}\n", note);
         return out;
@@ -147,6 +153,11 @@ int code_of(const Job& job, const ProgramRun& programs) {
             break;
     }
     return scenarios::expect::all_passed(job.verdicts) ? kSuccess : kProgramFailed;
+}
+
+void write_timeline(const std::string& page, Job& job) {
+    std::string error = scenarios::output::write_file(job.folder / "timeline.html", page);
+    if (!error.empty()) job.write_errors.push_back(std::move(error));
 }
 
 void execute_checked(Job& job) {
@@ -176,7 +187,9 @@ void execute_checked(Job& job) {
     job.result = scenarios::run::run_scenario(
         spec, *built, std::move(described), sampling, [](auto, auto, auto) { return !stop_signal_seen(); }, driver);
     ProgramRun done;
+    std::string timeline;
     if (programs) {
+        timeline = programs->timeline_page();
         done = programs->finish();
         add_programs(done, job);
     }
@@ -185,6 +198,7 @@ void execute_checked(Job& job) {
     const auto judged = scenarios::expect::evaluate(spec.expectations, job.result);
     job.verdicts.insert(job.verdicts.end(), judged.begin(), judged.end());
     job.write_errors = scenarios::output::write_run_folder(job.folder, job.result, job.verdicts, spec.outputs).errors;
+    if (!timeline.empty()) write_timeline(timeline, job);
     job.summary =
         has_programs ? programs_summary(job, done) : scenarios::output::summary_text(job.result, job.verdicts);
     job.code = code_of(job, done);

@@ -19,6 +19,7 @@
 #include "tools/simverbs/launch.hpp"
 #include "tools/simverbs/output_relay.hpp"
 #include "tools/simverbs/signals.hpp"
+#include "tools/simverbs/timeline_page.hpp"
 #include "tools/simverbs/up_state.hpp"
 #include "tools/simverbs/user_error.hpp"
 #include "verbs_shim/protocol/messages.hpp"
@@ -61,6 +62,7 @@ int serve(const scenarios::LabSpec& spec, const UpOptions& options, int ready_fd
     }
     ::unlink(up_state_file(options.name).c_str());
     session.close_captures();
+    write_timeline(options.lab, spec, session, {});
     return kSuccess;
 }
 
@@ -107,6 +109,7 @@ int run_up(const UpOptions& options) {
     const scenarios::LabSpec spec = load_lab(options.lab);
     if (is_up(options.name))
         throw UserError(fmt::format("a lab '{}' is up already; simverbs down ends it", options.name));
+    check_timeline(options.lab);
     if (options.foreground) return serve(spec, options, -1);
     int ready[2];
     if (::pipe2(ready, O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "models/fabric/fabric.hpp"
+#include "models/timeline/recorder.hpp"
 #include "scenarios/build/known_profiles.hpp"
 #include "scenarios/build/lab_builder.hpp"
 #include "scenarios/lang/did_you_mean.hpp"
@@ -117,7 +118,8 @@ uint32_t host_index(const scenarios::LabSpec& spec, const std::string& name) {
 }
 
 struct LabSession::Parts {
-    scenarios::BuiltLab built;  ///< of a lab's file
+    std::unique_ptr<timeline::Recorder> recorder;  ///< null: none; adapters and links tell it until they are gone
+    scenarios::BuiltLab built;                     ///< of a lab's file
     std::unique_ptr<server::Lab> lab;
     std::unique_ptr<LabAlarm> alarm;
     std::unique_ptr<fabric::Fabric> fabric;  ///< of a lab's file
@@ -138,6 +140,18 @@ struct LabSession::Parts {
         const std::string file = fmt::format("{}/{}-{}-{}.pcap", folder, host, device, port);
         const std::string problem = adapters->capture(adapter, static_cast<uint8_t>(port), file);
         if (!problem.empty()) throw UserError(fmt::format("--pcap {}: {}", folder, problem));
+    }
+    /// `numbers`: of each host's adapters; cables in the order of link_names.
+    void record(const LabRequest& request, const std::vector<server::HostConfig>& hosts,
+                const std::vector<std::vector<size_t>>& numbers, const std::vector<link::Link*>& cables,
+                const std::vector<fabric::Switch*>& switches) {
+        if (request.timeline.empty()) return;
+        recorder = std::make_unique<timeline::Recorder>(request.timeline_packets.value_or(kTimelinePackets));
+        for (size_t h = 0; h < numbers.size(); ++h)
+            for (size_t n = 0; n < numbers[h].size(); ++n)
+                recorder->attach(*adapters, numbers[h][n], hosts[h].name, hosts[h].nics[n].device);
+        for (size_t i = 0; i < cables.size(); ++i) recorder->attach(*cables[i], link_names[i]);
+        for (fabric::Switch* each : switches) recorder->attach(*each);
     }
     /// The models are there: the lab can begin. `numbers`: of each host's adapters.
     void attach(sim::Engine& engine, const std::vector<std::vector<size_t>>& numbers) {
@@ -191,6 +205,11 @@ LabSession::LabSession(const scenarios::LabSpec& spec, const LabRequest& request
             for (int port = 1; port <= spec.hosts[h].nics[n].ports; ++port)
                 parts_->capture(request.pcap_folder, spec.hosts[h].name, spec.hosts[h].nics[n].device, numbers[h][n],
                                 port);
+    std::vector<link::Link*> cables;
+    std::vector<fabric::Switch*> switches;
+    for (size_t i = 0; i < parts_->fabric->link_count(); ++i) cables.push_back(&parts_->fabric->fabric_link(i));
+    for (size_t i = 0; i < parts_->fabric->switch_count(); ++i) switches.push_back(&parts_->fabric->fabric_switch(i));
+    parts_->record(request, config.hosts, numbers, cables, switches);
     parts_->attach(parts_->fabric->engine(), numbers);
 }
 
@@ -221,6 +240,11 @@ LabSession::LabSession(const scenarios::ScenarioSpec& spec, scenarios::run::Buil
     }
     for (const scenarios::run::CapturedAdapterPort& port : built.captures)
         parts_->capture(request.pcap_folder, port.host, port.device, port.adapter, port.port);
+    std::vector<link::Link*> cables;
+    std::vector<fabric::Switch*> switches;
+    for (size_t i = 0; i < links.size(); ++i) cables.push_back(&built.fabric->fabric_link(i));
+    for (size_t i = 0; i < built.fabric->switch_count(); ++i) switches.push_back(&built.fabric->fabric_switch(i));
+    parts_->record(request, config.hosts, numbers, cables, switches);
     parts_->attach(built.fabric->engine(), numbers);
 }
 
@@ -269,6 +293,10 @@ void LabSession::close_captures() {
     if (!parts_->captures) return;
     const std::string problem = parts_->adapters->close_captures();
     if (!problem.empty()) throw std::runtime_error("the capture is not complete: " + problem);
+}
+
+timeline::Timeline LabSession::take_timeline() {
+    return parts_->recorder->take(parts_->lab->engine().frontier());
 }
 
 }  // namespace simverbs::tools

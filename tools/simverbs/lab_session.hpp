@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/timeline/timeline.hpp"
 #include "scenarios/lang/lab_spec.hpp"
 #include "scenarios/lang/scenario_spec.hpp"
 #include "scenarios/run/build_fabric.hpp"
@@ -20,13 +21,17 @@ class Arbiter;
 
 namespace simverbs::tools {
 
+inline constexpr uint64_t kTimelinePackets = 5000;
+
 /// What the command line says about the lab.
 struct LabRequest {
     std::string lab;  ///< name or file; empty: the default lab
     std::optional<uint64_t> seed;
     std::optional<scenarios::ClockKind> clock;
-    std::vector<std::string> parameters;  ///< "wqe_process=200 ns", for every NIC
-    std::string pcap_folder;              ///< empty: no capture
+    std::vector<std::string> parameters;       ///< "wqe_process=200 ns", for every NIC
+    std::string pcap_folder;                   ///< empty: no capture
+    std::string timeline;                      ///< the page; empty: none, and nothing is recorded
+    std::optional<uint64_t> timeline_packets;  ///< that are kept for it; nullopt: kTimelinePackets
     bool explain = false;
 };
 
@@ -56,6 +61,8 @@ class LabSession {
     void flush_captures();
     /// Captures are complete on disk after this.
     void close_captures();
+    /// What was recorded, where LabRequest::timeline asks for it; once, at the end.
+    [[nodiscard]] timeline::Timeline take_timeline();
 
     /// Rings at this simulated time, instead of any earlier setting: whoever moves the lab then asks its owner at once
     /// whether to stop (LabOwner::stop_requested). Between windows of the engine.

@@ -1,4 +1,5 @@
 // simverbs: unmodified RDMA programs between simulated hosts.
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
@@ -44,6 +45,12 @@ void add_lab_options(CLI::App& app, LabRequest& lab) {
         },
         "virtual: programs live in simulated time (default); wall: real time");
     app.add_option("--pcap", lab.pcap_folder, "write one capture per NIC port into this folder")->type_name("DIR");
+    app.add_option("--timeline", lab.timeline,
+                   "write a page with a ladder diagram of packets, QP states and work requests")
+        ->type_name("FILE.html");
+    add_number(
+        app, "--timeline-packets", 1, 1'000'000, "20000", [&lab](uint64_t most) { lab.timeline_packets = most; },
+        fmt::format("how many packets the timeline keeps, the first ones (default: {})", kTimelinePackets));
     app.add_flag("--explain", lab.explain, "tell every QP state change and every failing verbs call on stderr");
     app.add_option("--set", lab.parameters, "set a profile parameter of every NIC, e.g. --set 'wqe_process=200 ns'")
         ->type_name("NAME=VALUE")

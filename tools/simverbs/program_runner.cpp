@@ -43,12 +43,14 @@ SimTime sum(SimTime a, SimTime b) {
 }  // namespace
 
 ProgramRunner::ProgramRunner(const scenarios::ScenarioSpec& spec, const std::vector<uint32_t>& hosts,
-                             std::vector<ProgramCommand> commands, const ProgramRunOptions& options)
+                             const std::vector<scenarios::run::FaultyPort>& ports, std::vector<ProgramCommand> commands,
+                             const ProgramRunOptions& options)
     : spec_(spec),
       options_(options),
       output_(options.echo),
-      killed_by_fault_(spec.faults.size(), 0),
-      fault_is_done_(spec.faults.size(), false) {
+      schedule_(spec, ports),
+      number_in_program_faults_(spec.faults.size()),
+      firings_(spec.faults.size()) {
     for (size_t i = 0; i < spec.programs.size(); ++i) {
         const scenarios::ProgramSpec& from = spec.programs[i];
         Program p;
@@ -60,13 +62,17 @@ ProgramRunner::ProgramRunner(const scenarios::ScenarioSpec& spec, const std::vec
         p.outcome.command = p.command.text;
         programs_.push_back(std::move(p));
     }
+    add_program_faults();
 }
 
 void ProgramRunner::run(LabSession& session, ProgramRun& result) {
     session_ = &session;
+    port_faults_.emplace(session.lab());
+    if (!spec_.faults.empty()) session.lab().set_faults(&program_faults_);
     try {
         reserve_processes();
         start_due(SimTime::zero());
+        apply_faults(SimTime::zero());  // nobody has had a turn yet
         set_next_alarm(SimTime::zero());
         move_lab();
     } catch (...) {
@@ -169,9 +175,10 @@ void ProgramRunner::start_due(SimTime now) {
 void ProgramRunner::act(SimTime now) {
     note_endings();  // what they have printed is complete, so that it is taken in afterwards
     output_.drain();
-    kill_hosts(now);
+    apply_faults(now);
     start_due(now);
     end_late_programs(now);
+    end_frozen_programs(now);
     look_for_stall(now);
     if (!is_stalled_) set_next_alarm(now);
 }
@@ -192,35 +199,16 @@ void ProgramRunner::end_late_programs(SimTime now) {
     }
 }
 
-void ProgramRunner::kill_hosts(SimTime now) {
-    for (size_t f = 0; f < spec_.faults.size(); ++f) {
-        const scenarios::AddressedFaultSpec& fault = spec_.faults[f];
-        if (fault.kind != scenarios::AddressedFaultKind::Kill || fault.target != scenarios::KillTarget::Host) continue;
-        if (fault_is_done_[f] || now < fault.at) continue;
-        fault_is_done_[f] = true;
-        for (uint32_t i = 0; i < programs_.size(); ++i) {
-            Program& p = programs_[i];
-            if (!p.is_running() || p.spec->host.text != fault.victim->text) continue;
-            p.outcome.died_with_host = true;
-            ++killed_by_fault_[f];
-            end_program(i, now);
-        }
-    }
-}
-
 /// By force, at this simulated time, with every process that it has started.
 void ProgramRunner::end_program(uint32_t index, SimTime now) {
     Program& p = programs_[index];
     server::Lab& lab = session_->lab();
-    protocol::LabShared& shared = lab.shared();
+    const server::Roster& roster = lab.roster();
     std::vector<uint32_t> processes;
-    for (uint32_t i = 0; i < shared.num_processes.load(); ++i) {
-        if (shared.processes[i].used.load() != 0 && shared.processes[i].program == index) processes.push_back(i);
+    for (uint32_t i = 0; i < roster.num_processes; ++i) {
+        if (roster.processes[i].used && roster.processes[i].program == index) processes.push_back(i);
     }
-    ::kill(-p.pid, SIGKILL);
-    for (const uint32_t process : processes) {
-        if (const pid_t pid = shared.processes[process].pid; pid > 0) ::kill(pid, SIGKILL);
-    }
+    signal_program(index, SIGKILL);
     for (int ms = 0; ms < kMostMsToDie && !p.status; ++ms) {
         p.status = ended(p.pid);
         const timespec pause{0, 1'000'000};
@@ -240,10 +228,7 @@ void ProgramRunner::look_for_stall(SimTime now) {
     const bool will_start =
         next_ > 0 && next_ < programs_.size() && !has_given_up_ && programs_[next_ - 1].spec->ready == ReadyKind::After;
     if (will_start) return;
-    for (size_t f = 0; f < spec_.faults.size(); ++f) {
-        const scenarios::AddressedFaultSpec& fault = spec_.faults[f];
-        if (fault.kind == scenarios::AddressedFaultKind::Kill && !fault_is_done_[f] && fault.at > now) return;
-    }
+    if (schedule_.has_more_than_flaps()) return;
     is_stalled_ = true;
     stall_report_ += waiting_report();
 }
@@ -252,7 +237,7 @@ void ProgramRunner::look_for_stall(SimTime now) {
 uint64_t ProgramRunner::trace_of_slots() const {
     const protocol::LabShared& shared = session_->lab().shared();
     uint64_t trace = sim::mix64(session_->lab().membership_epoch());
-    for (uint32_t i = 0; i < shared.num_slots.load(); ++i) {
+    for (uint32_t i = 0; i < session_->lab().roster().num_slots; ++i) {
         const protocol::ThreadSlot& s = shared.slots[i];
         trace = sim::mix64(trace ^ static_cast<uint64_t>(s.clock_ps)) + s.turn.load() * 8 + s.yield;
     }
@@ -265,11 +250,12 @@ bool ProgramRunner::nobody_can_move() const {
     if (lab.engine().next_event_time() != SimTime::max()) return false;
     const protocol::LabShared& shared = lab.shared();
     bool any = false;
-    for (uint32_t i = 0; i < shared.num_slots.load(); ++i) {
+    for (uint32_t i = 0; i < session_->lab().roster().num_slots; ++i) {
         const protocol::ThreadSlot& s = shared.slots[i];
         const auto turn = static_cast<protocol::Turn>(s.turn.load());
         if (turn == protocol::Turn::Free || turn == protocol::Turn::Gone) continue;
         any = true;
+        if (lab.frozen_until(lab.roster().process_of_slot[i]) == SimTime::max()) continue;
         if (turn != protocol::Turn::Waiting || static_cast<protocol::Yield>(s.yield) != protocol::Yield::Wait)
             return false;
         if (s.wait.deadline_ps != INT64_MAX || (s.wait.flags & protocol::kWaitReadsClock) != 0) return false;
@@ -289,12 +275,7 @@ void ProgramRunner::set_next_alarm(SimTime now) {
         any_running = true;
         next = std::min(next, p.deadline);
     }
-    for (size_t f = 0; f < spec_.faults.size() && any_running; ++f) {
-        const scenarios::AddressedFaultSpec& fault = spec_.faults[f];
-        const bool kills_host =
-            fault.kind == scenarios::AddressedFaultKind::Kill && fault.target == scenarios::KillTarget::Host;
-        if (kills_host && !fault_is_done_[f]) next = std::min(next, fault.at);
-    }
+    if (any_running) next = std::min(next, schedule_.next());
     if (next_ < programs_.size() && !has_given_up_) {
         const Program& before = programs_[next_ - 1];
         next = std::min(next, before.spec->ready == ReadyKind::After
@@ -365,7 +346,7 @@ void ProgramRunner::collect(ProgramRun& result) {
         out.has_expected_output = out.was_started && (!p.output_watch || output_.has_matched(*p.output_watch));
         result.programs.push_back(std::move(out));
     }
-    result.killed_by_fault = killed_by_fault_;
+    result.faults = firings();
     result.notes = std::move(notes_);
     result.explanations = std::move(explanations_);
 }

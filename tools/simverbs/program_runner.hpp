@@ -9,14 +9,18 @@
 #include <vector>
 
 #include "scenarios/lang/scenario_spec.hpp"
+#include "scenarios/run/faulty_port.hpp"
 #include "sim/sim_time.hpp"
+#include "tools/simverbs/fault_schedule.hpp"
 #include "tools/simverbs/lab_session.hpp"
 #include "tools/simverbs/output_capture.hpp"
+#include "tools/simverbs/port_faults.hpp"
 #include "tools/simverbs/program_command.hpp"
 #include "tools/simverbs/program_runs.hpp"
 #include "verbs_shim/server/arbiter.hpp"
 #include "verbs_shim/server/lab.hpp"
 #include "verbs_shim/server/lab_runner.hpp"
+#include "verbs_shim/server/program_faults.hpp"
 
 namespace simverbs::tools {
 
@@ -26,7 +30,8 @@ class ProgramRunner final : public server::LabObserver, public server::LabOwner 
   public:
     /// `hosts` and `commands`: of the scenario's programs, in their order. `spec` must outlive this.
     ProgramRunner(const scenarios::ScenarioSpec& spec, const std::vector<uint32_t>& hosts,
-                  std::vector<ProgramCommand> commands, const ProgramRunOptions& options);
+                  const std::vector<scenarios::run::FaultyPort>& ports, std::vector<ProgramCommand> commands,
+                  const ProgramRunOptions& options);
 
     /// Runs all programs to their end; they are gone then, whatever happens. Fills their outcomes but for the
     /// judgement.
@@ -64,7 +69,15 @@ class ProgramRunner final : public server::LabObserver, public server::LabOwner 
     void act(sim::SimTime now);
     void note_endings();
     void end_late_programs(sim::SimTime now);
-    void kill_hosts(sim::SimTime now);
+    // program_faults.cpp
+    void add_program_faults();
+    void apply_faults(sim::SimTime now);
+    void apply_to_programs(const FaultStep& step, sim::SimTime now);
+    void end_frozen_programs(sim::SimTime now);
+    void signal_program(uint32_t index, int signal);
+    [[nodiscard]] bool is_victim(const Program& program, const scenarios::AddressedFaultSpec& fault) const;
+    [[nodiscard]] std::vector<server::FaultFiring> firings() const;
+
     void end_program(uint32_t index, sim::SimTime now);
     void look_for_stall(sim::SimTime now);
     [[nodiscard]] uint64_t trace_of_slots() const;
@@ -81,10 +94,13 @@ class ProgramRunner final : public server::LabObserver, public server::LabOwner 
     LabSession* session_ = nullptr;
     const server::Arbiter* arbiter_ = nullptr;
     std::vector<Program> programs_;
-    std::vector<uint64_t> killed_by_fault_;  ///< by fault: programs that died with their host
-    std::vector<bool> fault_is_done_;        ///< by fault: a Kill of a host that has happened
-    uint32_t next_ = 0;                      ///< first program that has not been started
-    bool has_given_up_ = false;              ///< the rest will never be started
+    FaultSchedule schedule_;
+    std::optional<PortFaults> port_faults_;
+    server::ProgramFaults program_faults_;
+    std::vector<std::optional<size_t>> number_in_program_faults_;  ///< by fault of the scenario
+    std::vector<server::FaultFiring> firings_;                     ///< of the schedule's, by fault of the scenario
+    uint32_t next_ = 0;                                            ///< first program that has not been started
+    bool has_given_up_ = false;                                    ///< the rest will never be started
     bool is_stalled_ = false;
     bool is_interrupted_ = false;
     uint64_t drains_ = 0;

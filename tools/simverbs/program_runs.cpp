@@ -12,6 +12,7 @@
 #include "tools/simverbs/lab_session.hpp"
 #include "tools/simverbs/program_runner.hpp"
 #include "tools/simverbs/signals.hpp"
+#include "tools/simverbs/timeline_page.hpp"
 
 namespace simverbs::tools {
 
@@ -95,10 +96,15 @@ ProgramsOfScenario::ProgramsOfScenario(const ScenarioSpec& spec, scenarios::run:
     : parts_(new Parts{spec, nullptr, nullptr, {}}) {
     std::vector<ProgramCommand> commands = parse_commands(spec, sink);
     if (!sink.empty()) return;
-    parts_->runner = std::make_unique<ProgramRunner>(spec, built.adapters.of_programs, std::move(commands), options);
+    parts_->runner = std::make_unique<ProgramRunner>(spec, built.adapters.of_programs, built.faulty_ports,
+                                                     std::move(commands), options);
     LabRequest request;
     request.pcap_folder = options.pcap_folder;
     request.explain = options.explain;
+    if (spec.outputs.timeline) {
+        request.timeline = "timeline.html";
+        request.timeline_packets = spec.outputs.timeline_packets;
+    }
     parts_->session = std::make_unique<LabSession>(spec, built, request, *parts_->runner);
 }
 
@@ -111,6 +117,15 @@ bool ProgramsOfScenario::run(sim::Watcher& watcher) {
     parts_->runner->run(*parts_->session, parts_->result);
     parts_->session->lab().set_watcher(nullptr);
     return parts_->result.ending == ProgramRunEnding::Done;
+}
+
+std::string ProgramsOfScenario::timeline_page() {
+    const ScenarioSpec& spec = parts_->spec;
+    if (!spec.outputs.timeline) return {};
+    std::vector<std::pair<std::string, std::string>> programs;
+    for (const ProgramOutcome& p : parts_->result.programs)
+        programs.emplace_back(fmt::format("{} ({})", p.name, p.host), p.command);
+    return timeline_text(spec.lab, *parts_->session, programs, "outputs.timeline_packets:");
 }
 
 ProgramRun ProgramsOfScenario::finish() {

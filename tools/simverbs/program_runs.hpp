@@ -11,6 +11,7 @@
 #include "scenarios/run/build_fabric.hpp"
 #include "sim/sim_time.hpp"
 #include "sim/watcher.hpp"
+#include "verbs_shim/server/program_faults.hpp"
 
 namespace simverbs::tools {
 
@@ -26,10 +27,10 @@ struct ProgramOutcome {
     std::string host;
     std::string command;
     bool was_started = false;
-    sim::SimTime started;         ///< simulated
-    bool was_ready = false;       ///< by its `ready`
-    bool has_timed_out = false;   ///< and was ended for it
-    bool died_with_host = false;  ///< a fault killed its host
+    sim::SimTime started;        ///< simulated
+    bool was_ready = false;      ///< by its `ready`
+    bool has_timed_out = false;  ///< and was ended for it
+    bool was_killed = false;     ///< by a fault: it, or its host; or frozen for ever, with nobody else left
     /// Its exit code, 128 + n if signal n ended it; nullopt if it was never started.
     std::optional<int> exit_code;
     int signal = 0;      ///< that ended it; 0: none
@@ -51,8 +52,8 @@ struct ProgramRun {
     sim::SimTime simulated_time;  ///< when the programs had ended
     std::string stall_report;     ///< of Stalled, and of programs that timed out: who waited for what
     std::vector<ProgramOutcome> programs;
-    std::vector<uint64_t> killed_by_fault;  ///< by fault of the scenario: programs that died with their host
-    std::vector<std::string> notes;         ///< about the run itself ("not deterministic from here …")
+    std::vector<server::FaultFiring> faults;  ///< by fault of the scenario: what befell programs and ports
+    std::vector<std::string> notes;           ///< about the run itself ("not deterministic from here …")
     std::vector<std::string> explanations;
 
     /// One sentence for each thing that is not as the scenario says of its programs; empty: they have passed.
@@ -75,6 +76,8 @@ class ProgramsOfScenario {
     /// As run::Driver: runs them all to their end. False if flows need not go on: nothing could happen any more, or
     /// the user has interrupted it.
     bool run(sim::Watcher& watcher);
+    /// The text of the timeline's page, once; "" where none is wanted.
+    [[nodiscard]] std::string timeline_page();
     /// How they went, once; captures are complete then.
     [[nodiscard]] ProgramRun finish();
 

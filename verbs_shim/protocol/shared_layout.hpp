@@ -238,6 +238,11 @@ struct alignas(64) RingHeader {
     std::atomic<uint64_t> aux{0};
 };
 
+/// RingHeader::aux of a CQ: how long (in ps) a thread that is about to arm it, empty, waits first for a completion,
+/// which then comes between its last poll and the arming; 0, the rule: not at all. The process sets this bit when it
+/// has been so.
+inline constexpr uint64_t kArmingHeld = uint64_t{1} << 63;
+
 /// Where a ring lies in the arena.
 struct RingRef {
     uint64_t offset = 0;  ///< of the RingHeader; slots follow it at once

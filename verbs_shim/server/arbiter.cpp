@@ -101,7 +101,7 @@ LabEnd Arbiter::run() {
 
 Arbiter::Pick Arbiter::pick() {
     Pick p;
-    const uint32_t slots = shared_->num_slots.load();
+    const uint32_t slots = lab_->roster().num_slots;
     for (uint32_t i = 0; i < slots; ++i) {
         const Turn turn = turn_of(i);
         if (turn == Turn::Free || turn == Turn::Gone) continue;
@@ -171,7 +171,7 @@ void Arbiter::serve_control(uint32_t slot, SimTime at) {
     lab_->run_engine_until(acts);
     s.yield = static_cast<uint32_t>(Yield::Horizon);
     s.clock_ps = std::max(s.clock_ps, at.in_ps());
-    Client* client = lab_->client_of_process(s.process);
+    Client* client = lab_->client_of_process(process_of(slot));
     if (client == nullptr) return;
     lab_->mover().before_turn(client->space, at);
     const int64_t cost = lab_->serve_request(*client, acts);
@@ -182,7 +182,7 @@ void Arbiter::serve_control(uint32_t slot, SimTime at) {
 void Arbiter::finish_exit(uint32_t slot, SimTime at) {
     protocol::ThreadSlot& s = shared_->slots[slot];
     lab_->run_engine_until(std::max(at + lab_->down_latency(), lab_->engine().frontier()));
-    const uint32_t process = s.process;
+    const uint32_t process = process_of(slot);
     if ((s.slot_flags.load() & protocol::kSlotProcessEnds) == 0) {
         lab_->free_slot(slot);
         return;
@@ -192,9 +192,9 @@ void Arbiter::finish_exit(uint32_t slot, SimTime at) {
 
 /// The process has said its last word; what it still prints belongs here, not where the kernel happens to finish it.
 bool Arbiter::await_death(uint32_t slot) {
-    const uint32_t process = shared_->slots[slot].process;
+    const uint32_t process = process_of(slot);
     const int64_t began = real_ns();
-    while (shared_->processes[process].used.load() != 0 && !lab_->is_dead(process)) {
+    while (lab_->roster().processes[process].used && !lab_->is_dead(process)) {
         if (owner_->stop_requested()) return false;
         lab_->poller().poll(1);
         owner_->drain_output();
@@ -208,7 +208,6 @@ bool Arbiter::await_death(uint32_t slot) {
 
 /// A slot was given away, but its thread or process has not come yet. The machine's speed must not matter: wait.
 void Arbiter::await_arrival(uint32_t slot) {
-    protocol::ThreadSlot& s = shared_->slots[slot];
     const int64_t began = real_ns();
     states_[slot] = {};
     const auto arrived = [&] { return turn_of(slot) != Turn::Reserved; };
@@ -220,7 +219,7 @@ void Arbiter::await_arrival(uint32_t slot) {
         if (real_ns() - began < kArrivalTimeoutNs) continue;
         lab_->observer().on_note(
             fmt::format("{}: a program or thread that was started did not come into the lab (statically linked?)",
-                        lab_->hosts()[shared_->processes[s.process].host].name));
+                        lab_->hosts()[entry_of(slot).host].name));
         lose_turn(slot, "never came");
         return;
     }
@@ -229,10 +228,10 @@ void Arbiter::await_arrival(uint32_t slot) {
 void Arbiter::grant(uint32_t slot, const Pick& p) {
     protocol::ThreadSlot& s = shared_->slots[slot];
     SlotState& state = states_[slot];
-    Client* client = lab_->client_of_process(s.process);
-    if (s.process != last_process_) {
+    Client* client = lab_->client_of_process(process_of(slot));
+    if (process_of(slot) != last_process_) {
         owner_->drain_output();
-        last_process_ = s.process;
+        last_process_ = process_of(slot);
     }
     const SimTime clock = std::max(p.at, SimTime::ps(s.clock_ps));
     SimTime horizon = std::min(clock + kLongestTurn, next_event());
@@ -277,11 +276,11 @@ void Arbiter::grant(uint32_t slot, const Pick& p) {
 /// When the next other thread of the slot's process, and of any other process, is ready.
 std::pair<SimTime, SimTime> Arbiter::next_others(uint32_t slot) {
     SimTime same = SimTime::max(), other = SimTime::max();
-    const uint32_t slots = shared_->num_slots.load();
+    const uint32_t slots = lab_->roster().num_slots;
     for (uint32_t i = 0; i < slots; ++i) {
         const Turn turn = turn_of(i);
         if (i == slot || (turn != Turn::Waiting && turn != Turn::Reserved)) continue;
-        SimTime& next = shared_->slots[i].process == shared_->slots[slot].process ? same : other;
+        SimTime& next = process_of(i) == process_of(slot) ? same : other;
         next = std::min(next, ready_time(i));
     }
     return {same, other};
@@ -306,7 +305,7 @@ void Arbiter::await_holder(uint32_t slot) {
         last_tick_ns_ = now;
         if (!watching) {
             const protocol::ThreadSlot& s = shared_->slots[slot];
-            watch.begin(read_thread(shared_->processes[s.process].pid, s.tid), now);
+            watch.begin(read_thread(entry_of(slot).pid, s.tid), now);
             watching = true;
         }
         if (!look_after_holder(slot, watch, now)) return;
@@ -321,7 +320,7 @@ bool Arbiter::look_after_holder(uint32_t slot, ThreadWatch& watch, int64_t now_n
     reap_dead();
     if (owner_->stop_requested()) return false;
     if (turn_of(slot) != Turn::Running) return false;
-    const pid_t pid = shared_->processes[s.process].pid;
+    const pid_t pid = entry_of(slot).pid;
     const ThreadReading reading = read_thread(pid, s.tid);
     switch (watch.look(reading, s.in_shim.load() != 0, moved || output, now_ns)) {
         case WatchVerdict::Wait:
@@ -342,8 +341,8 @@ void Arbiter::lose_turn(uint32_t slot, const char* why) {
     uint32_t running = s.turn.load();
     if (running == static_cast<uint32_t>(Turn::Waiting) && static_cast<Yield>(s.yield) != Yield::Exit) return;
     if (!s.turn.compare_exchange_strong(running, static_cast<uint32_t>(Turn::Lost))) return;
-    const protocol::ProcessEntry& entry = shared_->processes[s.process];
-    const Client* client = lab_->client_of_process(s.process);
+    const Roster::Process& entry = entry_of(slot);
+    const Client* client = lab_->client_of_process(process_of(slot));
     lab_->observer().on_note(fmt::format("{}: {} (pid {}, thread {}) {}{}", lab_->hosts()[entry.host].name,
                                          client != nullptr ? client->command : "a program", entry.pid, s.tid, why,
                                          told_undetermined_ ? "" : "; this run is not deterministic from here"));
@@ -355,7 +354,7 @@ void Arbiter::end_turn(uint32_t slot) {
     SlotState& state = states_[slot];
     if (turn_of(slot) == Turn::Free) return;
     s.clock_ps = std::clamp(s.clock_ps, state.granted_ps, std::max(Lab::kLatestClockPs, state.granted_ps));
-    if (Client* client = lab_->client_of_process(s.process))
+    if (Client* client = lab_->client_of_process(process_of(slot)))
         drain_doorbells(*lab_, *client, SimTime::ps(state.granted_ps), SimTime::ps(s.clock_ps));
     if (turn_of(slot) == Turn::Gone) return lab_->free_slot(slot);
     if (turn_of(slot) != Turn::Waiting) return;
@@ -367,13 +366,13 @@ void Arbiter::end_turn(uint32_t slot) {
 
 /// Rule 9: a connect without a listener is refused once the target host has nothing more to do by itself.
 void Arbiter::note_host_busy(uint32_t slot) {
-    const uint32_t host = shared_->processes[shared_->slots[slot].process].host;
+    const uint32_t host = entry_of(slot).host;
     if (host_busy_[host]) return;
-    const uint32_t slots = shared_->num_slots.load();
+    const uint32_t slots = lab_->roster().num_slots;
     for (uint32_t i = 0; i < slots; ++i) {
         const protocol::ThreadSlot& s = shared_->slots[i];
         const Turn turn = turn_of(i);
-        if (turn == Turn::Free || turn == Turn::Gone || shared_->processes[s.process].host != host) continue;
+        if (turn == Turn::Free || turn == Turn::Gone || entry_of(i).host != host) continue;
         if (turn == Turn::Lost) continue;
         if (turn != Turn::Waiting || static_cast<Yield>(s.yield) != Yield::Wait) return;
         const SimTime ready = ready_time(i);
@@ -387,8 +386,8 @@ void Arbiter::note_host_busy(uint32_t slot) {
 void Arbiter::note_empty_hosts() {
     for (uint32_t host = 0; host < host_busy_.size(); ++host) {
         bool empty = true;
-        for (uint32_t i = 0; i < shared_->num_processes.load(); ++i)
-            empty = empty && (shared_->processes[i].used.load() == 0 || shared_->processes[i].host != host);
+        for (uint32_t i = 0; i < lab_->roster().num_processes; ++i)
+            empty = empty && (!lab_->roster().processes[i].used || lab_->roster().processes[i].host != host);
         if (!empty) continue;
         host_busy_[host] = true;
         bump_object(*shared_, protocol::object_key(protocol::ObjectKind::HostBusy, host), 0);
@@ -399,10 +398,10 @@ void Arbiter::reap_dead() {
     for (const uint32_t process : lab_->dead_processes()) {
         // One that said that it ends is buried at its own time (finish_exit).
         bool announced = false;
-        const uint32_t slots = shared_->num_slots.load();
+        const uint32_t slots = lab_->roster().num_slots;
         for (uint32_t i = 0; i < slots; ++i) {
             const protocol::ThreadSlot& s = shared_->slots[i];
-            announced = announced || (s.process == process && turn_of(i) == Turn::Waiting &&
+            announced = announced || (process_of(i) == process && turn_of(i) == Turn::Waiting &&
                                       static_cast<Yield>(s.yield) == Yield::Exit &&
                                       (s.slot_flags.load() & protocol::kSlotProcessEnds) != 0);
         }

@@ -68,6 +68,10 @@ class Arbiter {
     void tick(int timeout_ms);
     void tick_if_due();
     [[nodiscard]] protocol::Turn turn_of(uint32_t slot) const;
+    [[nodiscard]] uint32_t process_of(uint32_t slot) const { return lab_->roster().process_of_slot[slot]; }
+    [[nodiscard]] const Roster::Process& entry_of(uint32_t slot) const {
+        return lab_->roster().processes[process_of(slot)];
+    }
     [[nodiscard]] sim::SimTime floor() const;
     /// The engine's next event; asked for once, until something has happened that may have changed it.
     [[nodiscard]] sim::SimTime next_event();

@@ -33,12 +33,14 @@ SimTime Arbiter::ready_time(uint32_t slot) {
     const protocol::ThreadSlot& s = shared_->slots[slot];
     const SimTime clock = SimTime::ps(s.clock_ps);
     // The other threads of a process that is ending are dead already.
-    if (lab_->is_dead(s.process) && static_cast<Yield>(s.yield) != Yield::Exit) return SimTime::max();
+    if (lab_->is_dead(process_of(slot)) && static_cast<Yield>(s.yield) != Yield::Exit) return SimTime::max();
+    const SimTime frozen_until = lab_->frozen_until(process_of(slot));
+    if (frozen_until == SimTime::max()) return frozen_until;
     if (turn_of(slot) == Turn::Waiting && static_cast<Yield>(s.yield) == Yield::Wait) {
-        const SimTime ready = wait_ready(slot, lab_->client_of_process(s.process));
-        return ready == SimTime::max() ? ready : std::max({ready, clock, floor()});
+        const SimTime ready = wait_ready(slot, lab_->client_of_process(process_of(slot)));
+        return ready == SimTime::max() ? ready : std::max({ready, clock, floor(), frozen_until});
     }
-    return std::max(clock, floor());
+    return std::max({clock, floor(), frozen_until});
 }
 
 SimTime Arbiter::wait_ready(uint32_t slot, Client* client) {
@@ -102,7 +104,7 @@ void Arbiter::copy_wait(uint32_t slot) {
         if (state.items[i].kind != WaitKind::External) continue;
         state.has_external = true;
         state.external.resize(n);
-        const int pidfd = lab_->pidfd_of(s.process);
+        const int pidfd = lab_->pidfd_of(process_of(slot));
         state.external[i] =
             UniqueFd(static_cast<int>(::syscall(SYS_pidfd_getfd, pidfd, static_cast<int>(state.items[i].key), 0)));
     }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/hca/hca.hpp"
@@ -16,12 +17,31 @@
 
 namespace simverbs::server {
 
+/// One of the descriptors of the server that a client has it hold; counted as long as it lives.
+class HeldDescriptor {
+  public:
+    HeldDescriptor() = default;
+    explicit HeldDescriptor(std::shared_ptr<uint32_t> count) : count_(std::move(count)) { ++*count_; }
+    HeldDescriptor(HeldDescriptor&&) noexcept = default;
+    HeldDescriptor& operator=(HeldDescriptor&& other) noexcept {
+        std::swap(count_, other.count_);
+        return *this;
+    }
+    ~HeldDescriptor() {
+        if (count_ != nullptr) --*count_;
+    }
+
+  private:
+    std::shared_ptr<uint32_t> count_;
+};
+
 /// The write end of an event fd (completion channel or async events) and its shared object. Events that do not fit
 /// into the pipe wait in `backlog`.
 struct EventFd {
     UniqueFd write_end;
     uint64_t key = 0;
     std::vector<protocol::ChannelEvent> backlog;
+    HeldDescriptor held;
 };
 
 struct ContextObject {
@@ -135,6 +155,7 @@ struct Client {
     host::AddressSpaceId space = 0;
     std::unique_ptr<Arena> arena;
 
+    std::shared_ptr<uint32_t> held_descriptors = std::make_shared<uint32_t>(0);
     Table<ContextObject> contexts;
     Table<PdObject> pds;
     Table<MrObject> mrs;

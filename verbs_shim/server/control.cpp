@@ -1,6 +1,7 @@
 #include "verbs_shim/server/control.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -33,7 +34,7 @@ ControlReply answer(Call& call, std::span<const uint8_t> message, int (*handler)
     ReplyHeader& h = header_of(reply);
     if (message.size() == sizeof(Request)) {
         std::memcpy(static_cast<void*>(&request), message.data(), sizeof request);
-        h.error = handler(call, request, reply);
+        h.error = call.wanted_error != 0 ? call.wanted_error : handler(call, request, reply);
     } else {
         h.error = EINVAL;
     }
@@ -161,7 +162,12 @@ ControlReply handle_request(Lab& lab, Client& client, std::span<const uint8_t> m
     if (message.size() < sizeof header || message.size() > protocol::kMaxMessage) return refused;
     std::memcpy(&header, message.data(), sizeof header);
     if (header.magic != protocol::kMagic || header.bytes != message.size()) return refused;
-    Call call{lab, client, now, {}, 0, {}};
+    Call call{lab, client, now, {}, 0, {}, 0};
+    if (ProgramFaults* faults = lab.faults(); faults != nullptr) {
+        std::string why;
+        call.wanted_error = faults->refuse(client.program, header.op, now, why);
+        if (!why.empty()) lab.explain(client, why);
+    }
     ControlReply reply = dispatch(call, header.op, message);
     ++lab.shared().processes[client.process].stats[static_cast<size_t>(protocol::Stat::ControlRequests)];
     if (call.why.rule != hca::Rule::None) lab.explain(client, hca::to_sentence(call.why));
@@ -178,8 +184,16 @@ hca::ControlContext Call::by(const ContextObject& context) {
     return {context.owner, now, lab.config().explain ? &why : nullptr};
 }
 
-NewEventFd make_event_fd(Lab& lab) {
+NewEventFd make_event_fd(Lab& lab, const Client& client) {
     NewEventFd made;
+    rlimit limit{};
+    (void)::getrlimit(RLIMIT_NOFILE, &limit);
+    constexpr rlim_t kShare = 4;  // of all descriptors, at most, for one client
+    if (*client.held_descriptors >= limit.rlim_cur / kShare) {
+        made.error = EMFILE;
+        return made;
+    }
+    made.server_end.held = HeldDescriptor(client.held_descriptors);
     int ends[2] = {-1, -1};
     if (::pipe2(ends, O_CLOEXEC) != 0) {
         made.error = errno;

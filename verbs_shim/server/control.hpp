@@ -31,6 +31,7 @@ struct Call {
     std::vector<UniqueFd> fds;
     int64_t cost_ps = 0;
     hca::Explanation why;
+    int wanted_error = 0;  ///< not 0: a fault wants the request to fail so
 
     /// The context `handle` of the client, or nullptr; what it costs is charged from here on.
     ContextObject* context(uint32_t handle);
@@ -108,12 +109,20 @@ struct NewEventFd {
     EventFd server_end;
     UniqueFd process_end;
 };
-[[nodiscard]] NewEventFd make_event_fd(Lab& lab);
+/// EMFILE for a client that would leave too few descriptors to the others.
+[[nodiscard]] NewEventFd make_event_fd(Lab& lab, const Client& client);
 
 /// A string of a message that may lack its terminator.
 template <size_t N>
 [[nodiscard]] std::string bounded(const char (&text)[N]) {
     return std::string(text, strnlen(text, N));
+}
+
+/// In one line without control characters: it goes to somebody's terminal.
+[[nodiscard]] inline std::string printable(std::string text) {
+    for (char& c : text)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+    return text;
 }
 
 }  // namespace simverbs::server

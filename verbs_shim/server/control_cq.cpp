@@ -9,7 +9,7 @@ namespace simverbs::server {
 
 int create_channel(Call& call, const protocol::ObjectRequest& request, protocol::CompChannelReply& reply) {
     if (call.context(request.context) == nullptr) return EINVAL;
-    NewEventFd made = make_event_fd(call.lab);
+    NewEventFd made = make_event_fd(call.lab, call.client);
     if (made.error != 0) return made.error;
     ChannelObject channel;
     channel.context = request.context;
@@ -57,6 +57,10 @@ int create_cq(Call& call, const protocol::CreateCqRequest& request, protocol::Cr
         return ENOMEM;
     }
     if (channel != nullptr) ++channel->num_cqs;
+    if (ProgramFaults* faults = call.lab.faults(); faults != nullptr) {
+        const uint32_t limit = faults->on_new_cq(call.client, handle, *call.client.cqs.find(handle));
+        if (limit != 0) (void)context->hca->limit_cq(cq.value, limit);
+    }
     call.nic(*context).sink->cqs[cq.value] = {&call.client, handle};
     reply.handle = handle;
     reply.cqe = capacity.value;
@@ -74,6 +78,9 @@ int resize_cq(Call& call, const protocol::CreateCqRequest& request, protocol::Cr
     const auto by = call.by(*context);
     if (const int error = context->hca->resize_cq(by, cq->cq, request.cqe); error != 0) return error;
     const auto capacity = context->hca->cq_capacity(by, cq->cq);
+    const ProgramFaults* faults = call.lab.faults();
+    const uint32_t limit = faults == nullptr ? 0 : faults->limit_of(call.client, request.handle);
+    if (limit != 0) (void)context->hca->limit_cq(cq->cq, limit);
     // What is on its way (not yet visible) must fit, too: the ring is never smaller than before.
     const auto ring =
         call.client.arena->allocate(std::max(capacity.value, cq->ring.capacity), sizeof(protocol::CqSlot));
@@ -83,6 +90,7 @@ int resize_cq(Call& call, const protocol::CreateCqRequest& request, protocol::Cr
     ring->header->produced.store(cq->produced);
     ring->header->consumed.store(consumed);
     ring->header->state.store(cq->ring.header->state.load());
+    ring->header->aux.store(cq->ring.header->aux.load());
     call.client.arena->release(cq->ring);
     cq->ring = *ring;
     cq->entries = capacity.value;
@@ -101,6 +109,7 @@ int destroy_cq(Call& call, const protocol::ObjectRequest& request, protocol::Des
     if (ChannelObject* channel = call.client.channels.find(cq->channel)) --channel->num_cqs;
     call.client.arena->release(cq->ring);
     call.client.cqs.remove(request.handle);
+    if (ProgramFaults* faults = call.lab.faults(); faults != nullptr) faults->on_cq_gone(call.client, request.handle);
     return 0;
 }
 

@@ -33,7 +33,7 @@ uint32_t ifindex_of(uint32_t device) {
 int open_device(Call& call, const protocol::DeviceRequest& request, protocol::OpenDeviceReply& reply) {
     hca::Hca* hca = device_of(call, request.device);
     if (hca == nullptr) return ENODEV;
-    NewEventFd async = make_event_fd(call.lab);
+    NewEventFd async = make_event_fd(call.lab, call.client);
     if (async.error != 0) return async.error;
     ContextObject context;
     context.device = request.device;
@@ -98,6 +98,10 @@ int query_device(Call& call, const protocol::DeviceRequest& request, protocol::Q
     const hca::Hca* hca = device_of(call, request.device);
     if (hca == nullptr) return ENODEV;
     reply.attr = device_attr_to(hca->query_device());
+    if (!hca->profile().behaviour.has_on_demand) {
+        reply.attr.odp_caps = {};
+        reply.attr.xrc_odp_caps = 0;
+    }
     return 0;
 }
 

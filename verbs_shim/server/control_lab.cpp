@@ -19,19 +19,13 @@ void set_name(char (&to)[32], const std::string& name) {
 }  // namespace
 
 int explain_failure(Call& call, const protocol::ExplainRequest& request, protocol::ReplyHeader&) {
-    std::string text = bounded(request.text);
-    // One line, printable: it goes to somebody's terminal.
-    for (char& c : text) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
-    }
-    call.lab.explain(call.client, text);
+    call.lab.explain(call.client, printable(bounded(request.text)));
     return 0;
 }
 
 int reserve_slot(Call& call, const protocol::ReserveSlotRequest& request, protocol::ReserveSlotReply& reply) {
     if (request.kind > 1 || request.h.slot >= protocol::kMaxThreads) return EINVAL;
-    const protocol::ThreadSlot& caller = call.lab.shared().slots[request.h.slot];
-    if (caller.process != call.client.process) return EINVAL;
+    if (call.lab.roster().process_of_slot[request.h.slot] != call.client.process) return EINVAL;
     uint32_t process = call.client.process;
     if (request.kind == 1) process = call.lab.reserve_process(call.client.host, call.client.program);
     if (process == Lab::kNone) return EAGAIN;

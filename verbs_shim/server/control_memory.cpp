@@ -24,9 +24,10 @@ void note_registration(Call& call, const MrObject& mr) {
     if ((mr.access & hca::kLocalWrite) != 0) entry.dma_writable.store(1);
 }
 
-/// The range must be in the process's memory, as pinning it would need.
-int check_range(Call& call, uint64_t addr, uint64_t length, const char* what) {
-    if (is_mapped(call.client.pid, addr, length)) return 0;
+/// The range must be in the process's memory, and writable where DMA may write: pinning it needs that.
+int check_range(Call& call, uint64_t addr, uint64_t length, uint32_t access, const char* what) {
+    constexpr uint32_t kWrites = hca::kLocalWrite | hca::kRemoteWrite | hca::kRemoteAtomic | hca::kMwBind;
+    if (is_mapped(call.client.pid, addr, length, (access & kWrites) != 0)) return 0;
     if (call.lab.config().explain) {
         call.why.rule = hca::Rule::MemoryUnreachable;
         call.why.where = what;
@@ -96,7 +97,7 @@ int reg_mr(Call& call, const protocol::RegMrRequest& request, protocol::RegMrRep
     if (!keys.ok()) return keys.error;
     // On-demand paging: what is not mapped is found out at the access.
     const bool on_demand = (request.access & hca::kOnDemand) != 0;
-    const int error = on_demand ? 0 : check_range(call, request.addr, request.length, "ibv_reg_mr");
+    const int error = on_demand ? 0 : check_range(call, request.addr, request.length, request.access, "ibv_reg_mr");
     if (error != 0) {
         (void)context->hca->dereg_mr({context->owner, call.now, nullptr}, keys.value.handle);
         return error;
@@ -117,8 +118,10 @@ int rereg_mr(Call& call, const protocol::RegMrRequest& request, protocol::RegMrR
     const PdObject* pd = pd_in(call, new_pd ? request.pd : mr->pd, mr->context);
     if (pd == nullptr) return EINVAL;
     const bool moved = (request.flags & hca::kChangeTranslation) != 0;
+    const uint32_t access = (request.flags & hca::kChangeAccess) != 0 ? request.access : mr->access;
     if (moved) {
-        if (const int error = check_range(call, request.addr, request.length, "ibv_rereg_mr"); error != 0) return error;
+        const int error = check_range(call, request.addr, request.length, access, "ibv_rereg_mr");
+        if (error != 0) return error;
     }
     call.lab.mover().settle_all(call.client.space);
     const hca::MrSpec spec{pd->pd,
@@ -126,7 +129,7 @@ int rereg_mr(Call& call, const protocol::RegMrRequest& request, protocol::RegMrR
                            moved ? request.addr : mr->addr,
                            moved ? request.length : mr->length,
                            moved ? request.iova : mr->iova,
-                           (request.flags & hca::kChangeAccess) != 0 ? request.access : mr->access};
+                           access};
     const auto keys = context->hca->rereg_mr(call.by(*context), mr->mr, request.flags, spec);
     if (!keys.ok()) return keys.error;
     uint32_t segment = mr->segment;

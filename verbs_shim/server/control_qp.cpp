@@ -15,6 +15,7 @@ bool known_type(uint32_t qp_type) {
         case IBV_QPT_RC:
         case IBV_QPT_UC:
         case IBV_QPT_UD:
+        case IBV_QPT_RAW_PACKET:
         case IBV_QPT_XRC_SEND:
         case IBV_QPT_XRC_RECV:
             return true;
@@ -55,8 +56,9 @@ int resolve_parts(Call& call, const protocol::CreateQpRequest& request, hca::QpI
 /// Rings for what the HCA allocated. False if the arena is full.
 bool make_rings(Client& client, QpObject& qp) {
     if (qp.type == hca::QpType::XrcRecv) return true;
-    const uint64_t payload =
-        std::max<uint64_t>(uint64_t{qp.cap.max_send_sge} * sizeof(protocol::WireSge), qp.cap.max_inline_data);
+    // A QP of no capabilities has a slot with room, too.
+    const uint64_t payload = std::max({uint64_t{qp.cap.max_send_sge} * sizeof(protocol::WireSge),
+                                       uint64_t{qp.cap.max_inline_data}, uint64_t{sizeof(protocol::WireSge)}});
     const auto sq = client.arena->allocate(qp.cap.max_send_wr, sizeof(protocol::SendSlot) + payload);
     if (!sq) return false;
     qp.sq = *sq;
@@ -106,7 +108,8 @@ int create_qp(Call& call, const protocol::CreateQpRequest& request, protocol::Cr
     if (context == nullptr) return EINVAL;
     // A datagram is never delivered to the QP that sent it, with the flag or without.
     const uint32_t flags = request.qp_type == IBV_QPT_UD ? uint32_t{IBV_QP_CREATE_BLOCK_SELF_MCAST_LB} : 0U;
-    if (!known_type(request.qp_type) || (request.create_flags & ~flags) != 0) return EOPNOTSUPP;
+    if (!known_type(request.qp_type)) return EINVAL;
+    if ((request.create_flags & ~flags) != 0) return EOPNOTSUPP;
     hca::QpInitAttr init;
     if (const int error = resolve_parts(call, request, init); error != 0) return error;
     const auto created = context->hca->create_qp(call.by(*context), init);

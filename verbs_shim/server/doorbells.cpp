@@ -11,6 +11,10 @@ using protocol::DoorbellKind;
 
 namespace {
 
+/// WQEs of one drain at most, far more than honest rings hold: a program that moves its counters while it is read must
+/// not keep the lab.
+constexpr uint32_t kMostWqes = 1U << 20;
+
 /// What one drain needs at hand. Buffers are reused: no allocation a WQE.
 struct Drain {
     Lab& lab;
@@ -18,8 +22,13 @@ struct Drain {
     std::vector<uint8_t>& slot;
     std::vector<hca::Sge>& sges;
     hca::Explanation why = {};
+    uint32_t budget = kMostWqes;
 
     hca::Explanation* wanted() { return lab.config().explain ? &why : nullptr; }
+    /// When a receive that is posted at `t` is the adapter's.
+    [[nodiscard]] sim::SimTime receive_time(sim::SimTime t) const {
+        return lab.faults() == nullptr ? t : lab.faults()->receive_time(client.program, t);
+    }
     void tell() {
         if (why.rule != hca::Rule::None) lab.explain(client, hca::to_sentence(why));
         why = {};
@@ -103,16 +112,18 @@ bool read_recv(Drain& d, const Ring& ring, uint32_t index, uint32_t max_sge, hca
 }
 
 /// How many of `count` slots from `taken` on the process has really filled.
-uint32_t available(const Ring& ring, uint32_t taken, uint32_t count) {
+uint32_t available(Drain& d, const Ring& ring, uint32_t taken, uint32_t count) {
     const uint32_t produced = ring.header->produced.load(std::memory_order_acquire);
-    return std::min({count, produced - taken, ring.capacity});
+    const uint32_t n = std::min({count, produced - taken, ring.capacity, d.budget});
+    d.budget -= n;
+    return n;
 }
 
 void take_sends(Drain& d, uint32_t handle, uint32_t count, sim::SimTime t) {
     QpObject* qp = d.client.qps.find(handle);
     ContextObject* context = qp == nullptr || !qp->sq.valid() ? nullptr : d.client.contexts.find(qp->context);
     if (context == nullptr) return;
-    const uint32_t n = available(qp->sq, qp->sq_taken, count);
+    const uint32_t n = available(d, qp->sq, qp->sq_taken, count);
     for (uint32_t i = 0; i < n; ++i) {
         hca::SendWr wr;
         const uint32_t index = qp->sq_taken++;
@@ -129,12 +140,12 @@ void take_recvs(Drain& d, uint32_t handle, uint32_t count, sim::SimTime t) {
     QpObject* qp = d.client.qps.find(handle);
     ContextObject* context = qp == nullptr || !qp->rq.valid() ? nullptr : d.client.contexts.find(qp->context);
     if (context == nullptr) return;
-    const uint32_t n = available(qp->rq, qp->rq_taken, count);
+    const uint32_t n = available(d, qp->rq, qp->rq_taken, count);
     for (uint32_t i = 0; i < n; ++i) {
         hca::RecvWr wr;
         int error = EINVAL;
         if (read_recv(d, qp->rq, qp->rq_taken++, qp->cap.max_recv_sge, wr))
-            error = context->hca->post_recv(qp->qp_num, wr, t, d.wanted());
+            error = context->hca->post_recv(qp->qp_num, wr, d.receive_time(t), d.wanted());
         if (error == 0) continue;
         d.tell();
         break_qp(d, *context->hca, *context, qp->qp_num);
@@ -145,11 +156,11 @@ void take_srq_recvs(Drain& d, uint32_t handle, uint32_t count, sim::SimTime t) {
     SrqObject* srq = d.client.srqs.find(handle);
     ContextObject* context = srq == nullptr ? nullptr : d.client.contexts.find(srq->context);
     if (context == nullptr) return;
-    const uint32_t n = available(srq->ring, srq->taken, count);
+    const uint32_t n = available(d, srq->ring, srq->taken, count);
     for (uint32_t i = 0; i < n; ++i) {
         hca::RecvWr wr;
         if (read_recv(d, srq->ring, srq->taken++, srq->max_sge, wr) &&
-            context->hca->post_srq_recv(srq->srq, wr, t, d.wanted()) != 0)
+            context->hca->post_srq_recv(srq->srq, wr, d.receive_time(t), d.wanted()) != 0)
             d.tell();
     }
 }
@@ -157,7 +168,9 @@ void take_srq_recvs(Drain& d, uint32_t handle, uint32_t count, sim::SimTime t) {
 void arm(Drain& d, uint32_t handle, bool solicited_only, sim::SimTime t) {
     const CqObject* cq = d.client.cqs.find(handle);
     ContextObject* context = cq == nullptr ? nullptr : d.client.contexts.find(cq->context);
-    if (context != nullptr) (void)context->hca->req_notify_cq(cq->cq, solicited_only, t);
+    if (context == nullptr) return;
+    if (ProgramFaults* faults = d.lab.faults(); faults != nullptr) faults->on_armed(d.client, handle, *cq, t);
+    (void)context->hca->req_notify_cq(cq->cq, solicited_only, t);
 }
 
 }  // namespace
@@ -187,7 +200,7 @@ uint64_t drain_doorbells(Lab& lab, Client& client, sim::SimTime earliest, sim::S
     if (first == produced) return 0;
     Drain d{lab, client, client.wqe_slot, client.wqe_sges};
     sim::SimTime t = earliest;
-    for (; client.doorbells_taken != produced; ++client.doorbells_taken) {
+    for (; client.doorbells_taken != produced && d.budget > 0; ++client.doorbells_taken) {
         protocol::Doorbell bell;
         std::memcpy(&bell, &header.doorbells[client.doorbells_taken % protocol::kDoorbells], sizeof bell);
         t = std::clamp(sim::SimTime::ps(bell.stamp_ps), t, std::max(t, latest));
@@ -212,7 +225,7 @@ uint64_t drain_doorbells(Lab& lab, Client& client, sim::SimTime earliest, sim::S
         }
     }
     header.consumed.store(client.doorbells_taken, std::memory_order_release);
-    return produced - first;
+    return client.doorbells_taken - first;
 }
 
 }  // namespace simverbs::server

@@ -57,7 +57,7 @@ Lab::Lab(const LabConfig& config, LabObserver& observer)
 Lab::~Lab() {
     page_->server_alive.store(0);
     // Whoever still waits for a turn must look up and find that nobody will grant it.
-    for (uint32_t i = 0; i < page_->num_slots.load(); ++i) wake_word(page_->slots[i].turn);
+    for (uint32_t i = 0; i < roster_.num_slots; ++i) wake_word(page_->slots[i].turn);
 }
 
 void Lab::attach(sim::Engine& engine, host::PayloadMover& mover, const std::vector<std::vector<hca::Hca*>>& hcas) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,6 +21,8 @@
 #include "verbs_shim/server/live_memory.hpp"
 #include "verbs_shim/server/nic_sink.hpp"
 #include "verbs_shim/server/poller.hpp"
+#include "verbs_shim/server/program_faults.hpp"
+#include "verbs_shim/server/roster.hpp"
 
 namespace simverbs::server {
 
@@ -103,6 +106,7 @@ class Lab {
     [[nodiscard]] bool virtual_clock() const noexcept { return config_.clock == protocol::ClockMode::Virtual; }
 
     // ---- processes and slots
+    [[nodiscard]] const Roster& roster() const noexcept { return roster_; }
     static constexpr uint32_t kNone = protocol::kNoItem;
     /// A process entry for `host` and `program`; kNone if there are too many.
     uint32_t reserve_process(uint32_t host, uint32_t program);
@@ -131,6 +135,17 @@ class Lab {
     void watch_process(uint32_t process, pid_t pid);
     /// A client without a process behind it, for fuzzing and unit tests.
     Client& add_detached_client(uint32_t host);
+
+    // ---- faults of programs
+    /// From now on; not owned; nullptr, as at first: there are none.
+    void set_faults(ProgramFaults* faults) noexcept { faults_ = faults; }
+    [[nodiscard]] ProgramFaults* faults() const noexcept { return faults_; }
+    /// No thread of the process runs before this, because its program is frozen.
+    [[nodiscard]] sim::SimTime frozen_until(uint32_t process) const {
+        return faults_ == nullptr ? sim::SimTime::zero() : faults_->frozen_until(page_->processes[process].program);
+    }
+    /// What tools read of a port in /sys is no longer true: it is written anew.
+    void refresh_sysfs(uint32_t host, uint32_t nic, uint8_t port);
 
     // ---- control path
     /// Reads one pending request of a client, answers it and returns what it costs in simulated time, or -1 if there
@@ -163,6 +178,8 @@ class Lab {
     void open_socket();
     void accept_connection();
     void on_visitor(int fd, uint32_t events);
+    void show_out(int fd);
+    void make_room_for_visitors(pid_t pid);
     int provide_sysfs(Host& host);
     void admit(UniqueFd connection, const protocol::HelloRequest& hello, pid_t pid);
     void refuse(int fd, const protocol::HelloRequest& hello, int error);
@@ -178,17 +195,21 @@ class Lab {
     LabObserver* observer_;
     LabBlock block_;
     LabPage page_;
+    Roster roster_;
     Poller poller_;
     LiveMemory memory_;
     std::unique_ptr<RdmaCm> rdma_cm_;
     host::PayloadMover* mover_ = nullptr;
     sim::Engine* engine_ = nullptr;
     sim::Watcher* watcher_ = nullptr;
+    ProgramFaults* faults_ = nullptr;
     sim::SimTime down_latency_, up_latency_;
     std::vector<Host> hosts_;
     std::string socket_path_;
     UniqueFd listener_;
-    std::map<int, UniqueFd> visitors_;
+    std::map<int, UniqueFd> visitors_;  ///< have connected, but not said hello
+    std::deque<int> visitors_in_order_;
+    bool told_of_visitors_ = false;
     bool sysfs_failed_ = false;  ///< said once
     std::map<uint32_t, std::unique_ptr<Client>> clients_;
     std::map<host::AddressSpaceId, uint32_t> process_of_space_;

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "verbs_shim/server/control.hpp"
 #include "verbs_shim/server/lab.hpp"
@@ -23,6 +24,8 @@ using protocol::Turn;
 namespace {
 
 constexpr int kMaxFds = 4;
+/// A program says hello at once: who has connected and is silent while so many others come, has nothing to say.
+constexpr size_t kMostVisitors = 256;
 
 /// Sends one message with descriptors. False if the other side cannot take it.
 bool send_message(int socket, std::span<const uint8_t> bytes, std::span<const int> fds) {
@@ -75,20 +78,43 @@ void Lab::open_socket() {
 
 void Lab::accept_connection() {
     UniqueFd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (!fd.valid() || trusted_peer(fd.get()) == 0) return;
+    // Without a descriptor left, the oldest of the silent ones gives up its own; the connection still waits.
+    if (!fd.valid() && (errno == EMFILE || errno == ENFILE)) make_room_for_visitors(0);
+    if (!fd.valid()) return;
+    const pid_t pid = trusted_peer(fd.get());
+    if (pid == 0) return;
+    if (visitors_.size() >= kMostVisitors) make_room_for_visitors(pid);
     const int number = fd.get();
     visitors_[number] = std::move(fd);
+    visitors_in_order_.push_back(number);
     poller_.add(number, EPOLLIN | EPOLLRDHUP, [this, number](uint32_t events) { on_visitor(number, events); });
+}
+
+void Lab::show_out(int fd) {
+    poller_.remove(fd);
+    visitors_.erase(fd);
+    std::erase(visitors_in_order_, fd);
+}
+
+void Lab::make_room_for_visitors(pid_t pid) {
+    if (visitors_in_order_.empty()) return;
+    const int oldest = visitors_in_order_.front();
+    if (!std::exchange(told_of_visitors_, true)) {
+        const pid_t silent = trusted_peer(oldest);
+        observer_->on_note(
+            fmt::format("pid {} (the last one: pid {}): connections to the lab's socket without a hello; the "
+                        "oldest of more than {} are closed",
+                        silent, pid == 0 ? silent : pid, kMostVisitors));
+    }
+    show_out(oldest);
 }
 
 void Lab::on_visitor(int fd, uint32_t events) {
     protocol::HelloRequest hello;
     const ssize_t n = (events & EPOLLIN) != 0 ? ::recv(fd, &hello, sizeof hello, MSG_DONTWAIT | MSG_TRUNC) : 0;
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    const auto it = visitors_.find(fd);
-    UniqueFd connection = std::move(it->second);
-    visitors_.erase(it);
-    poller_.remove(fd);
+    UniqueFd connection = std::move(visitors_.find(fd)->second);
+    show_out(fd);
     const auto size = static_cast<size_t>(n < 0 ? 0 : n);
     if (size < sizeof(protocol::RequestHeader) || hello.h.magic != protocol::kMagic ||
         hello.h.op != protocol::Op::Hello)
@@ -118,13 +144,12 @@ int Lab::choose_place(const protocol::HelloRequest& hello, pid_t pid, Place& pla
     const auto named = std::find_if(hosts_.begin(), hosts_.end(), [&](const Host& h) { return h.name == name; });
     const auto state_of = [&](uint32_t slot) { return static_cast<Turn>(page.slots[slot].turn.load()); };
     // The same process again: exec. Its other threads are gone.
-    for (uint32_t i = 0; i < page.num_slots.load(); ++i) {
-        const uint32_t process = page.slots[i].process;
-        if (state_of(i) == Turn::Free || state_of(i) == Turn::Gone || page.processes[process].pid != pid ||
-            page.processes[process].used.load() == 0)
-            continue;
+    for (uint32_t i = 0; i < roster_.num_slots; ++i) {
+        const uint32_t process = roster_.process_of_slot[i];
+        const Roster::Process& kept = roster_.processes[process];
+        if (state_of(i) == Turn::Free || state_of(i) == Turn::Gone || kept.pid != pid || !kept.used) continue;
         if (place.slot == kNone) {
-            place = {page.processes[process].host, process, i};
+            place = {kept.host, process, i};
         } else {
             free_slot(i);
         }
@@ -132,13 +157,14 @@ int Lab::choose_place(const protocol::HelloRequest& hello, pid_t pid, Place& pla
     if (place.slot != kNone) {
         // The new image may belong to another host: `simverbs on` by a program of the lab.
         if (named == hosts_.end()) return ENOENT;
-        place.host = page.processes[place.process].host = static_cast<uint32_t>(named - hosts_.begin());
+        place.host = static_cast<uint32_t>(named - hosts_.begin());
+        roster_.processes[place.process].host = page.processes[place.process].host = place.host;
         return 0;
     }
-    if (hello.slot < page.num_slots.load() && state_of(hello.slot) == Turn::Reserved) {
-        const uint32_t process = page.slots[hello.slot].process;
-        if (page.processes[process].pid == 0) {
-            place = {page.processes[process].host, process, hello.slot};
+    if (hello.slot < roster_.num_slots && state_of(hello.slot) == Turn::Reserved) {
+        const uint32_t process = roster_.process_of_slot[hello.slot];
+        if (roster_.processes[process].used && roster_.processes[process].pid == 0) {
+            place = {roster_.processes[process].host, process, hello.slot};
             return 0;
         }
     }
@@ -149,6 +175,7 @@ int Lab::choose_place(const protocol::HelloRequest& hello, pid_t pid, Place& pla
     if (place.process == kNone) return EAGAIN;
     place.slot = reserve_slot(place.process, engine_->frontier().in_ps());
     if (place.slot != kNone) return 0;
+    roster_.processes[place.process].used = false;
     page.processes[place.process].used.store(0);
     return EAGAIN;
 }
@@ -170,6 +197,15 @@ int Lab::provide_sysfs(Host& host) {
     return 0;
 }
 
+void Lab::refresh_sysfs(uint32_t host, uint32_t nic, uint8_t port) {
+    if (!hosts_[host].has_sysfs) return;
+    try {
+        update_sysfs_port(hosts_[host], nic, port);
+    } catch (const std::system_error& e) {
+        observer_->on_note(fmt::format("{}: {}", hosts_[host].name, e.what()));
+    }
+}
+
 void Lab::admit(UniqueFd connection, const protocol::HelloRequest& hello, pid_t pid) {
     Place place;
     if (pid == 0) return;
@@ -181,12 +217,12 @@ void Lab::admit(UniqueFd connection, const protocol::HelloRequest& hello, pid_t 
     client->pid = pid;
     client->process = place.process;
     client->host = place.host;
-    client->program = entry.program;
-    client->command = bounded(hello.command);
+    client->program = roster_.processes[place.process].program;
+    client->command = printable(bounded(hello.command));
     client->space = ++last_space_;
     client->arena = std::make_unique<Arena>();
     client->socket = std::move(connection);
-    entry.pid = pid;
+    entry.pid = roster_.processes[place.process].pid = pid;
     entry.exposed.store(0);
     entry.dma_writable.store(0);
     process_of_space_[client->space] = place.process;

@@ -22,7 +22,9 @@ uint32_t Lab::reserve_process(uint32_t host, uint32_t program) {
     for (uint32_t n = 0; n < protocol::kMaxProcesses; ++n) {
         const uint32_t index = (last_process_ + n) % protocol::kMaxProcesses;
         protocol::ProcessEntry& entry = page.processes[index];
-        if (entry.used.load() != 0) continue;
+        Roster::Process& kept = roster_.processes[index];
+        if (kept.used) continue;
+        kept = {true, 0, host, program};
         entry.pid = 0;
         entry.host = host;
         entry.program = program;
@@ -31,7 +33,8 @@ uint32_t Lab::reserve_process(uint32_t host, uint32_t program) {
         std::fill(std::begin(entry.stats), std::end(entry.stats), uint64_t{0});
         entry.used.store(1);
         last_process_ = index + 1;
-        page.num_processes.store(std::max(page.num_processes.load(), index + 1));
+        roster_.num_processes = std::max(roster_.num_processes, index + 1);
+        page.num_processes.store(roster_.num_processes);
         return index;
     }
     return kNone;
@@ -42,7 +45,7 @@ uint32_t Lab::reserve_slot(uint32_t process, int64_t clock_ps) {
     for (uint32_t i = 0; i < protocol::kMaxThreads; ++i) {
         protocol::ThreadSlot& slot = page.slots[i];
         if (slot.turn.load() != static_cast<uint32_t>(Turn::Free)) continue;
-        slot.process = process;
+        slot.process = roster_.process_of_slot[i] = process;
         slot.tid = 0;
         slot.yield = 0;
         slot.clock_ps = clock_ps;
@@ -54,7 +57,8 @@ uint32_t Lab::reserve_slot(uint32_t process, int64_t clock_ps) {
         slot.probe_request = 0;
         slot.slot_flags.store(0);
         slot.turn.store(static_cast<uint32_t>(Turn::Reserved));
-        page.num_slots.store(std::max(page.num_slots.load(), i + 1));
+        roster_.num_slots = std::max(roster_.num_slots, i + 1);
+        page.num_slots.store(roster_.num_slots);
         ++membership_epoch_;
         return i;
     }
@@ -80,6 +84,7 @@ void Lab::remove_client(uint32_t process) {
     memory_.remove_space(client.space);
     process_of_space_.erase(client.space);
     for (Nic& nic : hosts_[client.host].nics) nic.sink->forget(client);
+    if (faults_ != nullptr) faults_->on_client_gone(client);
     const LiveMemory::Counts copies = memory_.counts(client.space);
     LiveMemory::Counts& total = ended_stats_[client.program].copies;
     total.reads += copies.reads;
@@ -101,26 +106,30 @@ void Lab::process_died(uint32_t process, int64_t clock_ps) {
         pidfds_.erase(pidfd);
     }
     protocol::ProcessEntry& entry = page.processes[process];
-    if (entry.used.load() == 0) return;
-    EndedStats& ended = ended_stats_[entry.program];
+    Roster::Process& kept = roster_.processes[process];
+    if (!kept.used) return;
+    EndedStats& ended = ended_stats_[kept.program];
     for (size_t i = 0; i < std::size(ended.stats); ++i) ended.stats[i] += entry.stats[i];
-    for (uint32_t i = 0; i < page.num_slots.load(); ++i) {
-        protocol::ThreadSlot& slot = page.slots[i];
-        if (slot.process == process && slot.turn.load() != static_cast<uint32_t>(Turn::Free)) free_slot(i);
+    for (uint32_t i = 0; i < roster_.num_slots; ++i) {
+        const protocol::ThreadSlot& slot = page.slots[i];
+        if (roster_.process_of_slot[i] == process && slot.turn.load() != static_cast<uint32_t>(Turn::Free))
+            free_slot(i);
     }
+    kept.used = false;
+    kept.pid = 0;
     entry.used.store(0);
     entry.pid = 0;
     end_objects_of(page, process, clock_ps);
     bump_object(page, protocol::object_key(protocol::ObjectKind::Process, process), clock_ps);
-    bump_object(page, protocol::object_key(protocol::ObjectKind::HostBusy, entry.host), clock_ps);
+    bump_object(page, protocol::object_key(protocol::ObjectKind::HostBusy, kept.host), clock_ps);
     ++membership_epoch_;
 }
 
 int64_t Lab::latest_clock(uint32_t process) const {
     int64_t latest = engine_ != nullptr ? engine_->frontier().in_ps() : 0;
-    for (uint32_t i = 0; i < page_->num_slots.load(); ++i) {
+    for (uint32_t i = 0; i < roster_.num_slots; ++i) {
         const protocol::ThreadSlot& slot = page_->slots[i];
-        if (slot.process == process && slot.turn.load() != static_cast<uint32_t>(Turn::Free))
+        if (roster_.process_of_slot[i] == process && slot.turn.load() != static_cast<uint32_t>(Turn::Free))
             latest = std::max(latest, std::min(slot.clock_ps, kLatestClockPs));
     }
     return latest;

@@ -1,5 +1,6 @@
 #include "verbs_shim/server/lab_page.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 
@@ -10,8 +11,15 @@
 
 namespace simverbs::server {
 
-SharedMemory::SharedMemory(const char* name, uint64_t bytes) : fd_(::memfd_create(name, MFD_CLOEXEC)), size_(bytes) {
-    if (!fd_.valid() || ::ftruncate(fd_.get(), static_cast<off_t>(bytes)) != 0)
+namespace {
+/// Every program gets the descriptor: nobody may take pages away below the others.
+constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+}  // namespace
+
+SharedMemory::SharedMemory(const char* name, uint64_t bytes)
+    : fd_(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)), size_(bytes) {
+    if (!fd_.valid() || ::ftruncate(fd_.get(), static_cast<off_t>(bytes)) != 0 ||
+        ::fcntl(fd_.get(), F_ADD_SEALS, kSeals) != 0)
         throw std::runtime_error(fmt::format("cannot make shared memory: {}", std::strerror(errno)));
     void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_.get(), 0);
     if (at == MAP_FAILED) throw std::runtime_error(fmt::format("cannot map shared memory: {}", std::strerror(errno)));

@@ -82,6 +82,8 @@ void NicSink::on_cq_event(hca::CqHandle cq, sim::SimTime visible_at) {
 
 void NicSink::on_async_event(const hca::AsyncEvent& event, sim::SimTime visible_at) {
     Owned owned = owner_of(*this, event);
+    if (event.type == hca::EventType::CqErr && owned.client != nullptr && lab_->faults() != nullptr)
+        lab_->faults()->on_cq_error(*owned.client, owned.handle, visible_at);
     for (const auto& [owner, context] : contexts) {
         const bool concerns = owned.client != nullptr ? owner == event.owner : event.owner == 0 || owner == event.owner;
         if (!concerns) continue;

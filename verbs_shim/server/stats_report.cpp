@@ -43,10 +43,11 @@ using Totals = std::map<uint32_t, Lab::EndedStats>;
 Totals totals_of(Lab& lab) {
     Totals totals = lab.ended_stats();
     const auto& page = lab.shared();
-    for (uint32_t i = 0; i < page.num_processes.load(); ++i) {
+    for (uint32_t i = 0; i < lab.roster().num_processes; ++i) {
         const protocol::ProcessEntry& entry = page.processes[i];
-        if (entry.used.load() == 0) continue;
-        Lab::EndedStats& t = totals[entry.program];
+        const Roster::Process& kept = lab.roster().processes[i];
+        if (!kept.used) continue;
+        Lab::EndedStats& t = totals[kept.program];
         for (size_t s = 0; s < std::size(t.stats); ++s) t.stats[s] += entry.stats[s];
     }
     for (const auto& [process, client] : lab.clients()) {

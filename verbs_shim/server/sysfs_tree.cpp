@@ -69,22 +69,16 @@ std::string rate_text(const hca::HcaPortConfig& port, const hca::PortAttr& attr)
     return fmt::format("{} Gb/sec ({}X {})", rate, width, speed_name(attr.active_speed));
 }
 
-void make_port(const fs::path& dir, const hca::Hca& hca, uint8_t number) {
+/// What may change while programs run.
+void put_changing(const fs::path& dir, const hca::Hca& hca, uint8_t number) {
     const hca::HcaPortConfig& port = hca.config().ports[number - 1U];
     const hca::PortAttr attr = hca.query_port(number).value;
-    const bool ethernet = port.link_layer == hca::LinkLayer::Ethernet;
-    for (const char* sub : {"gids", "gid_attrs/types", "gid_attrs/ndevs", "pkeys", "counters", "hw_counters"})
-        fs::create_directories(dir / sub);
     static constexpr const char* kStates[] = {"0: NOP", "1: DOWN", "2: INIT", "3: ARMED", "4: ACTIVE"};
+    static constexpr const char* kPhysStates[] = {
+        "0: <unknown>", "1: Sleep", "2: Polling", "3: Disabled", "4: PortConfigurationTraining", "5: LinkUp"};
     put(dir / "state", kStates[std::min<size_t>(static_cast<size_t>(attr.state), 4)]);
-    put(dir / "phys_state", attr.phys_state == 5 ? "5: LinkUp" : "3: Disabled");
-    put(dir / "rate", rate_text(port, attr));
+    put(dir / "phys_state", kPhysStates[std::min<size_t>(attr.phys_state, 5)]);
     put(dir / "lid", fmt::format("0x{:x}", attr.lid));
-    put(dir / "lid_mask_count", fmt::format("{}", attr.lmc));
-    put(dir / "sm_lid", fmt::format("0x{:x}", attr.sm_lid));
-    put(dir / "sm_sl", fmt::format("{}", attr.sm_sl));
-    put(dir / "link_layer", ethernet ? "Ethernet" : "InfiniBand");
-    put(dir / "cap_mask", fmt::format("0x{:08x}", attr.port_cap_flags));
     for (size_t i = 0; i < std::max(port.gids.size(), static_cast<size_t>(attr.gid_tbl_len)); ++i) {
         const std::string index = std::to_string(i);
         const bool used = i < port.gids.size();
@@ -95,6 +89,21 @@ void make_port(const fs::path& dir, const hca::Hca& hca, uint8_t number) {
     }
     for (size_t i = 0; i < std::max(port.pkeys.size(), static_cast<size_t>(attr.pkey_tbl_len)); ++i)
         put(dir / "pkeys" / std::to_string(i), fmt::format("0x{:04x}", i < port.pkeys.size() ? port.pkeys[i] : 0));
+}
+
+void make_port(const fs::path& dir, const hca::Hca& hca, uint8_t number) {
+    const hca::HcaPortConfig& port = hca.config().ports[number - 1U];
+    const hca::PortAttr attr = hca.query_port(number).value;
+    const bool ethernet = port.link_layer == hca::LinkLayer::Ethernet;
+    for (const char* sub : {"gids", "gid_attrs/types", "gid_attrs/ndevs", "pkeys", "counters", "hw_counters"})
+        fs::create_directories(dir / sub);
+    put(dir / "rate", rate_text(port, attr));
+    put(dir / "lid_mask_count", fmt::format("{}", attr.lmc));
+    put(dir / "sm_lid", fmt::format("0x{:x}", attr.sm_lid));
+    put(dir / "sm_sl", fmt::format("{}", attr.sm_sl));
+    put(dir / "link_layer", ethernet ? "Ethernet" : "InfiniBand");
+    put(dir / "cap_mask", fmt::format("0x{:08x}", attr.port_cap_flags));
+    put_changing(dir, hca, number);
     for (const hca::NamedCounter& counter : hca.port_counters(number)) put(dir / "counters" / counter.name, "0");
     for (const hca::NamedCounter& counter : hca.hw_counters(number)) put(dir / "hw_counters" / counter.name, "0");
 }
@@ -151,6 +160,15 @@ struct Classes {
     fs::path root, infiniband, verbs, mad, net;
 };
 
+/// A PCI address in a domain that no real machine's devices are in: what a program finds by it is this adapter.
+std::string slot_of(uint32_t nic) {
+    return fmt::format("{}:{:02x}:00.0", protocol::kPciDomain, nic + 1);
+}
+
+std::string pci_of(uint32_t nic) {
+    return fmt::format("devices/pci{}:00/{}", protocol::kPciDomain, slot_of(nic));
+}
+
 /// A class entry: a link to where the device really is.
 void link_class(const fs::path& class_dir, const std::string& name, const std::string& target) {
     fs::create_directory_symlink("../../" + target, class_dir / name);
@@ -158,9 +176,8 @@ void link_class(const fs::path& class_dir, const std::string& name, const std::s
 
 void make_nic(const Classes& c, const Nic& nic, uint32_t index) {
     const hca::Hca& hca = *nic.hca;
-    // A PCI domain that no real machine's devices are in: what a program finds by the address is this adapter.
-    const std::string slot = fmt::format("{}:{:02x}:00.0", protocol::kPciDomain, index + 1);
-    const std::string pci = fmt::format("devices/pci{}:00/{}", protocol::kPciDomain, slot);
+    const std::string slot = slot_of(index);
+    const std::string pci = pci_of(index);
     const std::string verbs_name = fmt::format("uverbs{}", index);
     const fs::path ib = c.root / pci / "infiniband" / nic.config.device;
     const fs::path uverbs = c.root / pci / "infiniband_verbs" / verbs_name;
@@ -216,6 +233,12 @@ void make_loopback(const fs::path& dir) {
 }
 
 }  // namespace
+
+void update_sysfs_port(const Host& host, uint32_t nic, uint8_t port) {
+    const Nic& n = host.nics[nic];
+    const fs::path dir = fs::path(host.sysfs_root) / pci_of(nic) / "infiniband" / n.config.device / "ports";
+    put_changing(dir / std::to_string(port), *n.hca, port);
+}
 
 void make_sysfs_tree(const Host& host) {
     const fs::path root = host.sysfs_root;

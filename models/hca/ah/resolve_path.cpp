@@ -84,10 +84,12 @@ int Device::resolve_path(const ControlContext& by, const AhAttr& ah, uint8_t por
             e.advice = "set is_global = 1 and fill in grh (e.g. the -g option of ibv_rc_pingpong)";
         });
     // The table is as long as an 8-bit index reaches: an entry that is not configured is empty.
-    if (ah.is_global && ah.sgid_index >= port.gids.size()) {
+    const bool is_empty = ah.sgid_index >= port.gids.size() || port.gids[ah.sgid_index].gid == Gid{};
+    if (ah.is_global && is_empty) {
         return refuse(by, ENODATA, Rule::GidIndexInvalid, [&](Explanation& e) {
             e.attribute = "ah_attr.grh.sgid_index";
             e.required = "an entry of the port's GID table, 0 to " + std::to_string(port.gids.size() - 1);
+            if (ah.sgid_index < port.gids.size()) e.required += "; this one has been removed";
             e.given = std::to_string(ah.sgid_index);
             e.advice = "show_gids or ibv_devinfo -v list the entries";
         });

@@ -61,6 +61,19 @@ int Hca::resize_cq(const ControlContext& by, CqHandle handle, uint32_t entries) 
     return 0;
 }
 
+int Hca::limit_cq(CqHandle handle, uint32_t entries) {
+    Cq* cq = device_->find_cq(handle);
+    if (cq == nullptr) return ENOENT;
+    cq->capacity = std::min(cq->capacity, entries);
+    return 0;
+}
+
+Hca::CqArming Hca::cq_arming(CqHandle handle) const {
+    const Cq* cq = device_->find_cq(handle);
+    if (cq == nullptr) return {};
+    return {cq->arm != CqArm::None, cq->armed_at, cq->last_visible};
+}
+
 int Hca::destroy_cq(const ControlContext& by, CqHandle handle) {
     Device& d = *device_;
     const Cq* cq = d.find_cq(handle);

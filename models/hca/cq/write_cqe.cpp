@@ -56,6 +56,8 @@ void Device::complete_send(Qp& qp, uint32_t number, WcStatus status, sim::SimTim
         return;
     }
     VerbsQp& v = *qp.verbs;
+    if (observer != nullptr) [[unlikely]]
+        observer->on_send_done(qp.qpn, number, status, now);
     HwCounters& hw = ports[qp.port_index]->hw;
     if (status == WcStatus::WrFlushErr)
         ++hw.req_cqe_flush_error;
@@ -70,6 +72,11 @@ void Device::complete_send(Qp& qp, uint32_t number, WcStatus status, sim::SimTim
     if (status == WcStatus::Success) {
         cqe.opcode = wc_opcode_of(m.opcode);
         cqe.byte_len = m.is_local() ? 0 : m.length;
+        if (m.fills_sges() && m.opcode != WrOpcode::RdmaRead && !profile.behaviour.rounds_atomics_to_eight) {
+            const Sge* const sges = &v.sges[size_t{number & qp.message_mask} * std::max(v.init.cap.max_send_sge, 1U)];
+            cqe.byte_len = 0;
+            for (uint32_t i = 0; i < w.num_sge; ++i) cqe.byte_len += sges[i].length;
+        }
     }
     cqe.vendor_err = vendor_err_of(status);
     cqe.queue_tail = number + 1;
@@ -86,20 +93,12 @@ void Device::write_cqe(Qp& qp, Cq& cq, Cqe& cqe, sim::SimTime now) {
     const sim::SimTime visible = std::max(host_port.post_write(now, kCqeBytes) + timing.cqe_process, cq.last_visible);
     cq.last_visible = visible;
     if (cq.unpolled >= cq.capacity) {
-        if (!cq.overrun) {
-            cq.overrun = true;
-            raise(EventType::CqErr, cq.owner, cq.handle, now);
-        }
-        if (qp.state != QpState::Err && qp.state != QpState::Reset) {
-            Incident incident = incident_of(qp, Check::CqOverrun, now);
-            incident.to = QpState::Err;
-            report(incident);
-            enter_error(qp, false, now);
-            raise(EventType::QpFatal, qp.verbs->owner, qp.qpn, now);
-        }
+        on_cq_overrun(qp, cq, cqe.is_send, now);
         return;
     }
     ++cq.unpolled;
+    if (observer != nullptr) [[unlikely]]
+        observer->on_cqe(cqe, visible);
     if (sink == nullptr) return;
     sink->on_cqe(cq.handle, cqe, visible);
     if (!cq.has_channel) return;
@@ -113,6 +112,18 @@ void Device::write_cqe(Qp& qp, Cq& cq, Cqe& cqe, sim::SimTime now) {
     const sim::SimTime kept = sim::SimTime::us(20);
     while (!cq.recent.empty() && cq.recent.front().visible_at + kept < now) cq.recent.pop();
     cq.recent.push({visible, cqe.solicited});
+}
+
+void Device::on_cq_overrun(Qp& qp, Cq& cq, bool is_send, sim::SimTime now) {
+    const bool stops = profile.behaviour.stops_at_cq_overrun;
+    if (!cq.overrun || !stops) raise(EventType::CqErr, cq.owner, cq.handle, now);
+    cq.overrun = stops;
+    if (qp.state == QpState::Err || qp.state == QpState::Reset || (is_send && !stops)) return;
+    Incident incident = incident_of(qp, Check::CqOverrun, now);
+    incident.to = QpState::Err;
+    report(incident);
+    enter_error(qp, false, now);
+    if (stops) raise(EventType::QpFatal, qp.verbs->owner, qp.qpn, now);
 }
 
 void Device::raise(EventType type, OwnerId owner, uint32_t object, sim::SimTime now) {

@@ -45,6 +45,7 @@ class MrTable {
         Mr& mr = slots_[handle - 1];
         return mr.handle == 0 ? nullptr : &mr;
     }
+    [[nodiscard]] const Mr* find(uint32_t handle) const noexcept { return const_cast<MrTable*>(this)->find(handle); }
     [[nodiscard]] const Mr* find_lkey(uint32_t lkey) const noexcept {
         const Mr* mr = find_index(lkey, 0);
         return mr != nullptr && mr->lkey == lkey && !mr->is_window() ? mr : nullptr;

@@ -14,7 +14,13 @@ constexpr bool access_consistent(uint32_t access) noexcept {
     return (access & (kRemoteWrite | kRemoteAtomic)) == 0 || (access & kLocalWrite) != 0;
 }
 
-int check_access_flags(const ControlContext& by, uint32_t access) {
+int check_access_flags(const ControlContext& by, uint32_t access, const Behaviour& adapter) {
+    if ((access & kOnDemand) != 0 && !adapter.has_on_demand)
+        return refuse(by, EINVAL, Rule::AccessFlagsInvalid, [](Explanation& e) {
+            e.attribute = "access";
+            e.given = "IBV_ACCESS_ON_DEMAND";
+            e.required = "flags that the adapter has: it cannot page on demand";
+        });
     if ((access & ~kKnownMrAccess) == 0 && access_consistent(access)) return 0;
     return refuse(by, EINVAL, Rule::AccessFlagsInvalid, [&](Explanation& e) {
         e.attribute = "access";
@@ -24,7 +30,15 @@ int check_access_flags(const ControlContext& by, uint32_t access) {
     });
 }
 
+/// Source: the kernel's ib_umem_get, which pins whole pages: a range without any is refused.
 int check_range(const ControlContext& by, const MrSpec& spec) {
+    constexpr uint64_t kPage = 4096;
+    if (spec.length == 0 && spec.addr % kPage == 0)
+        return refuse(by, EINVAL, Rule::RangeInvalid, [](Explanation& e) {
+            e.attribute = "length";
+            e.given = "0";
+            e.required = "at least one byte";
+        });
     if (spec.addr + spec.length >= spec.addr && spec.iova + spec.length >= spec.iova) return 0;
     return refuse(by, EINVAL, Rule::RangeInvalid, [&](Explanation& e) {
         e.attribute = "length";
@@ -53,7 +67,7 @@ Result<MrKeys> Hca::reg_mr(const ControlContext& by, const MrSpec& spec) {
     Device& d = *device_;
     Pd* pd = d.find_pd(by, spec.pd);
     if (pd == nullptr) return {refuse(by, ENOENT, Rule::NoSuchObject, [](Explanation& e) { e.attribute = "pd"; }), {}};
-    if (const int error = check_access_flags(by, spec.access); error != 0) return {error, {}};
+    if (const int error = check_access_flags(by, spec.access, d.profile.behaviour); error != 0) return {error, {}};
     if (const int error = check_range(by, spec); error != 0) return {error, {}};
     if (d.mrs.count() >= static_cast<uint32_t>(d.attr.max_mr))
         return {refuse(by, ENOMEM, Rule::OutOfResources, [](Explanation& e) { e.attribute = "max_mr"; }), {}};
@@ -88,7 +102,7 @@ Result<MrKeys> Hca::rereg_mr(const ControlContext& by, MrHandle handle, uint32_t
     if ((flags & kChangePd) != 0 && pd == nullptr)
         return {refuse(by, ENOENT, Rule::NoSuchObject, [](Explanation& e) { e.attribute = "pd"; }), {}};
     if ((flags & kChangeAccess) != 0)
-        if (const int error = check_access_flags(by, spec.access); error != 0) return {error, {}};
+        if (const int error = check_access_flags(by, spec.access, d.profile.behaviour); error != 0) return {error, {}};
     if ((flags & kChangeTranslation) != 0)
         if (const int error = check_range(by, spec); error != 0) return {error, {}};
     if (d.mover != nullptr) d.mover->settle_all(mr->space);

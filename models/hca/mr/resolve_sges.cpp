@@ -3,11 +3,16 @@
 
 namespace simverbs::hca {
 
-WcStatus Device::local_status_of(Check check) noexcept {
+WcStatus Device::local_status_of(Check check, bool is_response) const noexcept {
+    if (check == Check::LocalKey && !is_response) return profile.behaviour.bad_lkey;
     if (check == Check::LocalLength || check == Check::ReceiveTooSmall) return WcStatus::LocLenErr;
     if (check == Check::MwBind) return WcStatus::MwBindErr;
     return check == Check::LocalOperation || check == Check::InvalidateKey ? WcStatus::LocQpOpErr
                                                                            : WcStatus::LocProtErr;
+}
+
+WcStatus Device::receive_status_of(Check check) const noexcept {
+    return check == Check::ReceiveTooSmall ? profile.behaviour.receive_too_small : profile.behaviour.bad_receive;
 }
 
 Device::LocalFault Device::resolve_sges(uint32_t pd, std::span<const Sge> sges, uint64_t length, uint32_t needed,

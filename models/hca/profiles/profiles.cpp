@@ -5,8 +5,8 @@
 namespace simverbs::hca {
 
 std::span<const DeviceProfile* const> all_profiles() noexcept {
-    static constexpr std::array<const DeviceProfile*, 7> kAll = {&kCx5_100g, &kCx6Hdr100,  &kCx6_200g, &kCx7_400g,
-                                                                 &kNdr400g,  &kGeneric25g, &kIdeal};
+    static constexpr std::array<const DeviceProfile*, 8> kAll = {&kCx5_100g, &kCx6Hdr100,  &kCx6_200g, &kCx7_400g,
+                                                                 &kNdr400g,  &kGeneric25g, &kIdeal,    &kRxe};
     return kAll;
 }
 

@@ -12,6 +12,10 @@ extern const DeviceProfile kCx7_400g;
 extern const DeviceProfile kNdr400g;
 extern const DeviceProfile kGeneric25g;
 extern const DeviceProfile kIdeal;
+extern const DeviceProfile kRxe;
+
+/// What Soft-RoCE says for want of a vendor.
+inline constexpr uint32_t kRxeVendorId = 0xffffff;
 
 /// device_cap_flags that ibv_devinfo -v shows for ConnectX adapters, as far as the model has what they promise:
 /// BAD_PKEY_CNTR, BAD_QKEY_CNTR, CHANGE_PHY_PORT, PORT_ACTIVE_EVENT, SYS_IMAGE_GUID, RC_RNR_NAK_GEN, MEM_WINDOW, XRC,

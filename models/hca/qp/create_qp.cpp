@@ -106,12 +106,14 @@ void allocate_queues(Qp& qp, const Srq* srq) {
 
 Result<CreatedQp> Hca::create_qp(const ControlContext& by, const QpInitAttr& init) {
     Device& d = *device_;
-    if (init.type == QpType::RawPacket)
+    const bool is_xrc = init.type == QpType::XrcSend || init.type == QpType::XrcRecv;
+    if (init.type == QpType::RawPacket || (is_xrc && !d.profile.behaviour.has_xrc))
         return {refuse(by, EOPNOTSUPP, Rule::QpTypeUnsupported,
                        [&](Explanation& e) {
                            e.attribute = "qp_type";
                            e.given = name_of(init.type);
-                           e.required = "IBV_QPT_RC, UC, UD, XRC_SEND or XRC_RECV";
+                           e.required =
+                               "a type that the adapter has: IBV_QPT_RC, UC, UD, on most XRC_SEND and XRC_RECV";
                        }),
                 {}};
     QpParts parts;
@@ -139,6 +141,7 @@ Result<CreatedQp> Hca::create_qp(const ControlContext& by, const QpInitAttr& ini
     if (d.attr.fills_send_wqes && init.type != QpType::XrcRecv)
         v.init.cap.max_inline_data = inline_room_of_wqe(init.type, v.init.cap);
     allocate_queues(qp, parts.srq);
+    if (d.observer != nullptr) d.observer->on_qp_created(qp.qpn, qp.type, by.now);
     return {0, {qp.qpn, v.init.cap}};
 }
 
@@ -174,6 +177,7 @@ int Hca::destroy_qp(const ControlContext& by, uint32_t qp_num) {
 /// What is left is a tombstone that answers for what has been received.
 void Device::destroy(Qp& qp, sim::SimTime now) {
     VerbsQp& v = *qp.verbs;
+    if (observer != nullptr) observer->on_qp_destroyed(qp.qpn, now);
     for (const auto& [gid, lid] : v.mcast) leave_group(qp, gid);
     release_streams(qp);
     if (v.srq != nullptr && qp.rs.has_wqe) v.srq->queue.retire();

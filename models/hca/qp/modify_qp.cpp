@@ -34,6 +34,11 @@ int refuse_transition(const ControlContext& by, const Qp& qp, const TransitionVe
     });
 }
 
+/// An index beyond the table, where an adapter takes it, means the default P_Key.
+uint16_t pkey_at(const HcaPortConfig& port, uint16_t index) noexcept {
+    return port.pkeys[index < port.pkeys.size() ? index : 0];
+}
+
 constexpr uint32_t kKnownMask = kState | kCurState | kEnSqdAsyncNotify | kAccessFlags | kPkeyIndex | kPort | kQkey |
                                 kAv | kPathMtu | kTimeout | kRetryCnt | kRnrRetry | kRqPsn | kMaxQpRdAtomic | kAltPath |
                                 kMinRnrTimer | kSqPsn | kMaxDestRdAtomic | kPathMigState | kCap | kDestQpn | kRateLimit;
@@ -62,6 +67,7 @@ int Hca::modify_qp(const ControlContext& by, uint32_t qp_num, const QpAttr& attr
     limits.port_active_mtu = static_cast<uint8_t>(port.active_mtu);
     limits.max_rd_atomic = static_cast<uint8_t>(d.attr.max_qp_init_rd_atom);
     limits.max_dest_rd_atomic = static_cast<uint8_t>(d.attr.max_qp_rd_atom);
+    limits.all_checked = d.profile.behaviour.checks_attributes;
     const RangeVerdict range = check_ranges(attr, mask, limits);
     if (range.attribute != 0)
         return refuse(by, EINVAL, Rule::AttributeOutOfRange, [&](Explanation& e) {
@@ -70,7 +76,7 @@ int Hca::modify_qp(const ControlContext& by, uint32_t qp_num, const QpAttr& attr
             e.required = range.allowed;
             e.given = std::to_string(range.given);
         });
-    if ((mask & kPkeyIndex) != 0 && (port.pkeys[attr.pkey_index] & 0x7FFF) == 0)
+    if ((mask & kPkeyIndex) != 0 && (pkey_at(port, attr.pkey_index) & 0x7FFF) == 0)
         return refuse(by, EINVAL, Rule::PkeyInvalid, [](Explanation& e) { e.attribute = "IBV_QP_PKEY_INDEX"; });
 
     Path path = qp.path;
@@ -105,7 +111,7 @@ void Device::apply_attributes(Qp& qp, const QpAttr& a, uint32_t mask, const Path
     }
     if (has(kPkeyIndex)) {
         kept.pkey_index = a.pkey_index;
-        qp.pkey = config.ports[qp.port_index].pkeys[a.pkey_index];
+        qp.pkey = pkey_at(config.ports[qp.port_index], a.pkey_index);
     }
     if (has(kAccessFlags)) qp.access = kept.qp_access_flags = a.qp_access_flags;
     if (has(kQkey)) qp.qkey = kept.qkey = a.qkey;
@@ -146,7 +152,10 @@ void Device::apply_attributes(Qp& qp, const QpAttr& a, uint32_t mask, const Path
         r.next_psn = r.una_psn = r.high_psn = wire::Psn(a.sq_psn);
         kept.sq_psn = r.next_psn.value();
     }
-    if (has(kEnSqdAsyncNotify)) kept.en_sqd_async_notify = a.en_sqd_async_notify;
+    // Asked for with each transition anew. Source: the kernel's mlx5 driver, "sqd_event".
+    const bool enters_sqd = has(kState) && a.qp_state == QpState::Sqd && qp.state != QpState::Sqd;
+    if (has(kEnSqdAsyncNotify) || enters_sqd)
+        kept.en_sqd_async_notify = has(kEnSqdAsyncNotify) ? a.en_sqd_async_notify : 0;
     if (has(kPathMigState)) kept.path_mig_state = a.path_mig_state;
     if (has(kAltPath)) {
         kept.alt_ah_attr = a.alt_ah_attr;

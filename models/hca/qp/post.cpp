@@ -46,13 +46,6 @@ int check_send(const Device& d, const Qp& qp, const SendWr& wr, Explanation* why
             e.given = name_of(qp.state);
             e.advice = "move the QP to RTS first";
         });
-    if (!operation_supported(qp.type, wr.opcode))
-        return reject(why, EINVAL, Rule::OpcodeUnsupported, [&](Explanation& e) {
-            e.where = "ibv_post_send";
-            e.attribute = "opcode";
-            e.required = std::string("an operation of ") + name_of(qp.type) + " QPs";
-            e.given = std::to_string(static_cast<unsigned>(wr.opcode));
-        });
     if (v.posted - qp.rq.una >= std::max(v.init.cap.max_send_wr, 1U))
         return reject(why, ENOMEM, Rule::QueueFull, [&](Explanation& e) {
             e.where = "ibv_post_send";
@@ -80,7 +73,8 @@ int check_send(const Device& d, const Qp& qp, const SendWr& wr, Explanation* why
             e.given = std::to_string(wr.num_sge);
         });
     }
-    if (qp.type == QpType::Ud) {
+    // An operation that the QP type lacks is found out when its turn comes.
+    if (qp.type == QpType::Ud && operation_supported(qp.type, wr.opcode)) {
         const auto ah = d.ahs.find(wr.ah);
         if (ah == d.ahs.end() || ah->second.owner != v.owner || ah->second.pd != qp.pd)
             return reject(why, EINVAL, Rule::AhInvalid, "wr.ud.ah");
@@ -150,6 +144,8 @@ int Hca::post_send(uint32_t qp_num, const SendWr& wr, sim::SimTime t, Doorbell d
         w.num_sge = wr.num_sge;
         std::copy_n(wr.sges, wr.num_sge, &v.sges[size_t{slot} * std::max(v.init.cap.max_send_sge, 1U)]);
     }
+    if (d.observer != nullptr) [[unlikely]]
+        d.observer->on_send_posted(qp_num, v.posted, wr, m.length, t);
     ++v.posted;
     if (doorbell == Doorbell::Ring) d.ring_doorbell(qp, t, wqe_bytes(wr, qp.type));
     return 0;
@@ -194,6 +190,8 @@ int Hca::post_recv(uint32_t qp_num, const RecvWr& wr, sim::SimTime t, Explanatio
         });
     if (const int error = check_receive(v.rq, wr, why); error != 0) return error;
     v.last_receive = std::max(v.last_receive, d.host_port.doorbell_arrival(t));
+    if (d.observer != nullptr) [[unlikely]]
+        d.observer->on_receive_posted({false, qp_num}, v.rq.posted(), wr, t);
     v.rq.post(wr, v.last_receive);
     if (qp->state == QpState::Err) {
         d.delayed.push(v.last_receive, {Delayed::Kind::Resume, qp->slot, qp_num, 0});
@@ -208,6 +206,8 @@ int Hca::post_srq_recv(SrqHandle handle, const RecvWr& wr, sim::SimTime t, Expla
     if (srq == nullptr) return reject(why, EINVAL, Rule::NoSuchObject, "srq");
     if (const int error = check_receive(srq->queue, wr, why); error != 0) return error;
     srq->last_receive = std::max(srq->last_receive, d.host_port.doorbell_arrival(t));
+    if (d.observer != nullptr) [[unlikely]]
+        d.observer->on_receive_posted({true, handle}, srq->queue.posted(), wr, t);
     srq->queue.post(wr, srq->last_receive);
     return 0;
 }

@@ -32,14 +32,15 @@ Incident Device::incident_of(const Qp& qp, Check check, const wire::Packet& pack
 
 void Device::report(const Incident& incident) {
     if (sink != nullptr) sink->on_incident(incident);
+    if (observer != nullptr) observer->on_incident(incident);
 }
 
 void Device::fail_send(Qp& qp, uint32_t number, WcStatus status, Incident incident, sim::SimTime now) {
     Requester& r = qp.rq;
-    const bool reliable = qp.is_reliable();
+    const bool to_err = qp.is_reliable() || !profile.behaviour.has_sqe;
     incident.status = status;
     incident.from = qp.state;
-    incident.to = reliable ? QpState::Err : QpState::Sqe;
+    incident.to = to_err ? QpState::Err : QpState::Sqe;
     if (qp.verbs != nullptr) incident.wr_id = qp.verbs->wqes[number & qp.message_mask].wr_id;
     qp.message(number).started = false;
     r.una = number + 1;
@@ -48,7 +49,7 @@ void Device::fail_send(Qp& qp, uint32_t number, WcStatus status, Incident incide
     qp.state = incident.to;
     complete_send(qp, number, status, now);
     report(incident);
-    if (reliable) {
+    if (to_err) {
         enter_error(qp, false, now);
     } else {
         flush_sends(qp, now);
@@ -84,7 +85,7 @@ void Device::enter_error(Qp& qp, bool closing, sim::SimTime now) {
     if (!qp.rs.closing) drop_responses(qp);
     flush_sends(qp, now);
     flush_receives(qp, now);
-    if (qp.verbs != nullptr && qp.verbs->srq != nullptr)
+    if (qp.verbs != nullptr && qp.verbs->srq != nullptr && profile.behaviour.tells_last_wqe)
         raise(EventType::QpLastWqeReached, qp.verbs->owner, qp.qpn, now);
 }
 

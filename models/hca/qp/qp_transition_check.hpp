@@ -41,6 +41,7 @@ struct QpAttrLimits {
     uint16_t pkey_table_length = 1;
     uint8_t port_active_mtu = 5;  ///< of the port in use, as verbs codes it
     uint8_t max_rd_atomic = 16, max_dest_rd_atomic = 16;
+    bool all_checked = true;  ///< Behaviour::checks_attributes
 };
 /// Checks the values of the attributes in `mask` as an HCA does.
 [[nodiscard]] RangeVerdict check_ranges(const QpAttr& attr, uint32_t mask, const QpAttrLimits& limits) noexcept;

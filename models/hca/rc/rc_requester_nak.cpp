@@ -63,6 +63,8 @@ void RcRequester::on_rnr_timer(sim::SimTime now) {
 }
 
 bool RcRequester::spend_retry(Check check, sim::SimTime now, const wire::Packet* packet) {
+    constexpr uint8_t kForEver = 7;
+    if (qp_.retry_cnt == kForEver && !d_.profile.behaviour.gives_up_after_seven) return true;
     if (r_.retries > 0) {
         --r_.retries;
         return true;

@@ -38,7 +38,7 @@ Pull RcRequester::pull(sim::SimTime now) {
     if (!m.started || needs_stream) {
         const auto fault = d_.open_message(qp_, m, r_.cur, r_.cur_packet * qp_.mtu);
         if (fault.check != Check::None) {
-            d_.stop_at_local_error(qp_, fault, d_.local_status_of(fault.check), now);
+            d_.stop_at_local_error(qp_, fault, d_.local_status_of(fault.check, m.fills_sges()), now);
             return Pull::Nothing;
         }
     }
@@ -189,6 +189,8 @@ void RcRequester::rewind(sim::SimTime now) {
     Message& oldest = qp_.message(r_.una);
     if (r_.cur != r_.una && r_.cur != r_.end) d_.close_message(qp_.message(r_.cur));
     d_.close_message(oldest);
+    // A request that could not be sent waits behind what goes out again; it is looked at anew in its turn.
+    r_.stopped = false;
     r_.cur = r_.una;
     if (oldest.has_responses()) {
         r_.cur_packet = 0;

@@ -14,6 +14,8 @@ void RcRequester::on_ack_timer(sim::SimTime now) {
     ++port().hw.local_ack_timeout_err;
     if (QpCongestion* c = d_.congestion_of(qp_); c != nullptr)
         d_.config.congestion.algorithm->on_timeout(c->state.data(), c->path, now, c->control);
+    if (d_.observer != nullptr && qp_.verbs != nullptr)
+        d_.observer->on_ack_timeout(qp_.qpn, oldest_psn().value(), r_.retries, now);
     if (!spend_retry(Check::AckTimeout, now, nullptr)) return;
     r_.read_recovery = false;
     rewind(now);

@@ -18,16 +18,20 @@ struct FaultAnswer {
 };
 
 /// Source: IBTA vol. 1, "Responder error behavior".
-[[nodiscard]] constexpr FaultAnswer answer_to(Check check) noexcept {
-    if (check == Check::RemoteKey || check == Check::RemoteBounds || check == Check::RemoteAccess ||
-        check == Check::InvalidateRemote)
-        return {wire::NakCode::RemoteAccessError, WcStatus::Success, EventType::QpAccessErr, true};
+[[nodiscard]] constexpr FaultAnswer answer_to(Check check, const Behaviour& adapter) noexcept {
+    const bool tells = adapter.tells_bad_requests;
+    if (check == Check::RemoteKey || check == Check::RemoteBounds || check == Check::RemoteAccess)
+        return {wire::NakCode::RemoteAccessError, adapter.bad_immediate_write, EventType::QpAccessErr, tells};
+    if (check == Check::InvalidateRemote)
+        return {wire::NakCode::RemoteAccessError, WcStatus::Success, EventType::QpAccessErr, tells};
     if (check == Check::ReceiveTooSmall)
-        return {wire::NakCode::InvalidRequest, WcStatus::LocLenErr, EventType::QpReqErr, false};
+        return {adapter.naks_small_receives_as_invalid ? wire::NakCode::InvalidRequest
+                                                       : wire::NakCode::RemoteOperationalError,
+                adapter.receive_too_small, EventType::QpReqErr, false};
     if (check == Check::LocalKey || check == Check::LocalBounds || check == Check::LocalAccess ||
         check == Check::LocalMemory)
-        return {wire::NakCode::RemoteOperationalError, WcStatus::LocProtErr, EventType::QpAccessErr, false};
-    return {wire::NakCode::InvalidRequest, WcStatus::Success, EventType::QpReqErr, true};
+        return {wire::NakCode::RemoteOperationalError, adapter.bad_receive, EventType::QpAccessErr, false};
+    return {wire::NakCode::InvalidRequest, WcStatus::Success, EventType::QpReqErr, tells};
 }
 
 class RcResponder {

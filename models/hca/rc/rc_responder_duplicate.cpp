@@ -47,7 +47,8 @@ void RcResponder::replay_read(const wire::Packet& packet, sim::SimTime now) {
     if (packet.extra != wire::kNoExtra && qp_.verbs != nullptr) {
         // The repeated request must lie inside the first one.
         const wire::PacketExtra& x = (*d_.pool)[packet.extra];
-        if (x.rkey != saved->rkey || x.vaddr < va || x.vaddr + x.dma_length > va + length) return;
+        const uint64_t further = x.vaddr - va;
+        if (x.rkey != saved->rkey || x.vaddr < va || further > length || x.dma_length > length - further) return;
         va = x.vaddr;
         length = x.dma_length;
     }

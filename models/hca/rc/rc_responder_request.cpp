@@ -213,7 +213,7 @@ void RcResponder::send_rnr_nak(sim::SimTime now) {
 }
 
 void RcResponder::on_fault(const InboundFault& fault, const wire::Packet& packet, sim::SimTime now) {
-    const FaultAnswer answer = answer_to(fault.check);
+    const FaultAnswer answer = answer_to(fault.check, d_.profile.behaviour);
     HwCounters& hw = d_.ports[qp_.port_index]->hw;
     if (answer.nak == wire::NakCode::RemoteAccessError) ++hw.resp_remote_access_errors;
     if (fault.check == Check::ReceiveTooSmall) ++hw.resp_local_length_error;

@@ -33,6 +33,14 @@ Result<SrqHandle> Hca::create_srq(const ControlContext& by, SrqSpec& spec) {
     }
     if (spec.max_wr > static_cast<uint32_t>(d.attr.max_srq_wr))
         return {beyond_limit(by, "srq_attr.max_wr", d.attr.max_srq_wr, spec.max_wr), 0};
+    if (spec.max_wr == 0 && !d.profile.behaviour.allows_empty_srq)
+        return {refuse(by, EINVAL, Rule::LimitExceeded,
+                       [](Explanation& e) {
+                           e.attribute = "srq_attr.max_wr";
+                           e.required = "at least 1";
+                           e.given = "0";
+                       }),
+                0};
     if (spec.max_sge > static_cast<uint32_t>(d.attr.max_srq_sge))
         return {beyond_limit(by, "srq_attr.max_sge", d.attr.max_srq_sge, spec.max_sge), 0};
     if (d.srqs.size() >= static_cast<size_t>(d.attr.max_srq))

@@ -7,7 +7,10 @@ InboundFault check_remote(const Device& d, const Qp& qp, uint64_t va, uint32_t r
     if (qp.verbs == nullptr) return {};
     if ((qp.access & needed) == 0) return {Check::QpAccess, va, length, rkey};
     if (length == 0) return {};
-    const MrVerdict verdict = check_access(d.remote_region(qp, rkey), qp.pd, va, length, needed);
+    const Mr* const mr = d.remote_region(qp, rkey);
+    MrVerdict verdict = check_access(mr, qp.pd, va, length, needed);
+    if (verdict == MrVerdict::OutOfBounds && mr->is_window() && !d.profile.behaviour.checks_window_bounds)
+        verdict = check_access(d.mrs.find(mr->bound_to), qp.pd, va, length, 0);
     return {remote_check_of(verdict), va, length, rkey};
 }
 
@@ -67,7 +70,10 @@ InboundFault take_send_payload(Device& d, Qp& qp, const wire::Packet& packet, si
     if (qp.verbs != nullptr && n > 0) {
         const CurrentReceive& c = qp.verbs->receive;
         if (rs.received + uint64_t{n} > c.capacity) return {Check::ReceiveTooSmall, 0, rs.received + uint64_t{n}, 0};
-        const auto fault = d.scatter(qp.pd, c.sges, rs.received, packet, d.host_port.post_write(now, n));
+        // A receive of an SRQ lies in the SRQ's domain, whichever the QP's is. Source: IBTA vol. 1, "Shared receive
+        // queue".
+        const uint32_t pd = qp.verbs->srq != nullptr ? qp.verbs->srq->pd : qp.pd;
+        const auto fault = d.scatter(pd, c.sges, rs.received, packet, d.host_port.post_write(now, n));
         if (fault.check != Check::None) return {fault.check, fault.va, fault.length, fault.key};
     }
     rs.received += n;

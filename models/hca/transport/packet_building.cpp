@@ -2,7 +2,7 @@
 
 namespace simverbs::hca {
 
-wire::Packet Device::packet_on(const Path& path, uint32_t dest_qpn, uint16_t pkey, uint8_t opcode, wire::Psn psn) {
+wire::Packet Device::bare_packet(const Path& path, uint32_t dest_qpn, uint8_t opcode, wire::Psn psn) const {
     wire::Packet p;
     p.dest = path.leaf & 0x3FFFF;
     p.framing = path.framing & 3U;
@@ -18,12 +18,24 @@ wire::Packet Device::packet_on(const Path& path, uint32_t dest_qpn, uint16_t pke
     p.extra = wire::kNoExtra;
     p.payload_bytes = 0;
     p.flow_hash = path.flow_hash;
-    if (wire_detail || pkey != 0xFFFF) extra_of(p, path, pkey);
+    return p;
+}
+
+wire::Packet Device::packet_on(const Path& path, uint32_t dest_qpn, uint16_t pkey, uint8_t opcode, wire::Psn psn) {
+    wire::Packet p = bare_packet(path, dest_qpn, opcode, psn);
+    if (needs_addresses(pkey)) extra_of(p, path, pkey);
     return p;
 }
 
 wire::Packet Device::packet_for(const Qp& qp, const Path& path, uint8_t opcode, wire::Psn psn) {
-    return packet_on(path, qp.dest_qpn, qp.pkey, opcode, psn);
+    wire::Packet p = bare_packet(path, qp.dest_qpn, opcode, psn);
+    if (needs_addresses(qp.pkey)) {
+        wire::PacketExtra& x = extra_of(p, path, qp.pkey);
+        x.src_qp = qp.qpn;
+        x.is_retransmission =
+            qp.is_reliable() && wire::find_opcode(opcode)->is_request && wire::Psn::distance(qp.rq.high_psn, psn) < 0;
+    }
+    return p;
 }
 
 wire::PacketExtra& Device::extra_of(wire::Packet& packet, const Path& path, uint16_t pkey) {

@@ -23,7 +23,7 @@ Pull UcRequester::pull(sim::SimTime now) {
         }
         const auto fault = d_.open_message(qp_, m, r_.cur, 0);
         if (fault.check != Check::None) {
-            d_.stop_at_local_error(qp_, fault, Device::local_status_of(fault.check), now);
+            d_.stop_at_local_error(qp_, fault, d_.local_status_of(fault.check), now);
             return Pull::Nothing;
         }
         m.started = true;
@@ -57,7 +57,7 @@ Pull UcRequester::pull(sim::SimTime now) {
 void UcRequester::run_local(Message& m, sim::SimTime now) {
     const auto fault = d_.execute_local(qp_, m, qp_.verbs->wqes[r_.cur & qp_.message_mask]);
     if (fault.check != Check::None) {
-        d_.stop_at_local_error(qp_, fault, Device::local_status_of(fault.check), now);
+        d_.stop_at_local_error(qp_, fault, d_.local_status_of(fault.check), now);
         return;
     }
     m.started = true;

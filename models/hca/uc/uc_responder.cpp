@@ -48,7 +48,7 @@ void UcResponder::on_fault(const InboundFault& fault, const wire::Packet& packet
     incident.va = fault.va;
     incident.length = fault.length;
     incident.key = fault.key;
-    incident.status = Device::local_status_of(fault.check);
+    incident.status = d_.receive_status_of(fault.check);
     d_.fail_receive(qp_, incident, std::nullopt, now);
 }
 

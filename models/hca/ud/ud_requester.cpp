@@ -18,7 +18,8 @@ Pull UdRequester::pull(sim::SimTime now) {
     const SendWqe& w = qp_.verbs->wqes[r_.cur & qp_.message_mask];
     const auto ah = d_.ahs.find(w.ah);
     Device::LocalFault fault;
-    if (m.length > bytes_of(d_.ports[qp_.port_index]->config->active_mtu))
+    const bool is_long = m.length > bytes_of(d_.ports[qp_.port_index]->config->active_mtu);
+    if (is_long && d_.profile.behaviour.refuses_long_datagrams)
         fault = {Check::LocalLength, 0, m.length, 0};
     else if (ah == d_.ahs.end() || ah->second.pd != qp_.pd)
         fault = {Check::LocalOperation, 0, m.length, 0};
@@ -30,7 +31,7 @@ Pull UdRequester::pull(sim::SimTime now) {
         fault = {Check::LocalMemory, 0, m.length, 0};
     }
     if (fault.check != Check::None) {
-        d_.stop_at_local_error(qp_, fault, Device::local_status_of(fault.check), now);
+        d_.stop_at_local_error(qp_, fault, d_.local_status_of(fault.check), now);
         return Pull::Nothing;
     }
     m.started = true;
@@ -38,7 +39,9 @@ Pull UdRequester::pull(sim::SimTime now) {
     m.packets = 1;
     m.first_psn = r_.next_psn;
     d_.charge_message(qp_, now);
-    if (ah->second.path.multicast)
+    if (is_long)
+        multicast_copies_ = 0;  // it goes nowhere, and nobody is told
+    else if (ah->second.path.multicast)
         send_multicast(m, w, ah->second.path, now);
     else
         send_copy(m, w, ah->second.path, true, now);

@@ -40,15 +40,16 @@ void UdResponder::on_datagram(Port& port, const wire::Packet& packet, const wire
         fault = {Check::ReceiveTooSmall, 0, bytes, 0};
     } else {
         const sim::SimTime visible = d_.host_port.post_write(now, static_cast<uint32_t>(bytes));
-        fault = d_.scatter(qp_.pd, c.sges, kGrhAreaBytes, packet, visible);
-        if (fault.check == Check::None && has_grh) fault = d_.scatter_bytes(qp_.pd, c.sges, grh, visible);
+        const uint32_t pd = qp_.verbs->srq != nullptr ? qp_.verbs->srq->pd : qp_.pd;
+        fault = d_.scatter(pd, c.sges, kGrhAreaBytes, packet, visible);
+        if (fault.check == Check::None && has_grh) fault = d_.scatter_bytes(pd, c.sges, grh, visible);
     }
     if (fault.check != Check::None) {
         Incident incident = d_.incident_of(qp_, fault.check, packet, now);
         incident.va = fault.va;
         incident.length = fault.length;
         incident.key = fault.key;
-        incident.status = Device::local_status_of(fault.check);
+        incident.status = d_.receive_status_of(fault.check);
         d_.fail_receive(qp_, incident, std::nullopt, now);
         return;
     }

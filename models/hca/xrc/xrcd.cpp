@@ -14,6 +14,8 @@ int no_such_xrcd(const ControlContext& by) {
 /// Source: the kernel's ib_uverbs_open_xrcd.
 Result<XrcdHandle> Hca::open_xrcd(const ControlContext& by, const XrcdFile& file, bool create, bool exclusive) {
     Device& d = *device_;
+    if (!d.profile.behaviour.has_xrc)
+        return {refuse(by, EOPNOTSUPP, Rule::QpTypeUnsupported, [](Explanation& e) { e.attribute = "xrcd"; }), 0};
     const bool shared = file != XrcdFile{};
     auto domain =
         std::ranges::find_if(d.xrc_domains, [&](const auto& entry) { return shared && entry.second.file == file; });

@@ -11,6 +11,7 @@ function compareValues(a, b) {
 function tableCell(column, value, scale) {
   const text = column.text ? column.text(value) : String(value ?? NO_NUMBER);
   if (column.isName) return make('th', {scope: 'row', title: text}, shorten(text, 48));
+  if (column.isLong) return make('td', {class: 'sentence'}, text);
   const cell = make('td', {class: column.text ? 'number' : ''}, shorten(text, 32));
   if (column.bar && isNumber(value) && value > 0) {
     cell.classList.add('bar');
@@ -20,11 +21,12 @@ function tableCell(column, value, scale) {
 }
 
 /**
- * columns: {title, text (of a number), isName, bar (true: of the largest value; or what is full)}.
+ * columns: {title, text (of a number), isName, isLong (sentences), bar (true: of the largest value; or what is full)}.
+ * choose(row), if given, is called when a row is clicked.
  * sortBy: the column sorted by at first, downwards; null: the order of the rows.
  * Returns find(text), which leaves only rows in whose text columns it stands.
  */
-function sortableTable(holder, {caption, columns, rows, sortBy, total, empty}) {
+function sortableTable(holder, {caption, columns, rows, sortBy, total, empty, choose = null}) {
   holder.replaceChildren();
   if (rows.length === 0) {
     holder.append(note(empty));
@@ -48,6 +50,12 @@ function sortableTable(holder, {caption, columns, rows, sortBy, total, empty}) {
       state.text = find.value.toLowerCase();
       fill();
     }});
+  const choosing = (row) => (choose === null ? {} : {
+    class: 'choosable', tabindex: 0, onclick: () => choose(row),
+    onkeydown: (event) => {
+      if (event.key === 'Enter') choose(row);
+    },
+  });
   function fill() {
     const texts = columns.map((column, i) => (column.text ? -1 : i)).filter((i) => i >= 0);
     const chosen = rows.filter((row) => texts.some((i) => String(row[i]).toLowerCase().includes(state.text)));
@@ -62,7 +70,7 @@ function sortableTable(holder, {caption, columns, rows, sortBy, total, empty}) {
       head.firstChild.textContent = columns[i].title + arrow;
     });
     const visible = chosen.slice(0, state.shown);
-    body.replaceChildren(...visible.map((row) => make('tr', {}, ...columns.map((column, i) => tableCell(column, row[i], scales[i])))));
+    body.replaceChildren(...visible.map((row) => make('tr', choosing(row), ...columns.map((column, i) => tableCell(column, row[i], scales[i])))));
     const all = total > rows.length ? ` (the page has ${countText(rows.length)} of ${countText(total)})` : '';
     told.textContent = `${countText(visible.length)} of ${countText(chosen.length)} shown${all}`;
     more.hidden = visible.length === chosen.length;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "scenarios/lang/scenario_schemas.hpp"
 #include "tests/unit/scenarios/scenario_test_support.hpp"
 
 namespace simverbs::scenarios {
@@ -315,6 +316,53 @@ TEST(Scenario, FaultsHaveAPlaceAndATrigger) {
     EXPECT_EQ(spec.faults[4].at, SimTime::ms(3));
 }
 
+TEST(Scenario, FaultsOfProgramsAndPortsAreRead) {
+    const ScenarioSpec spec = load_one(
+        "hosts: 2\n"
+        "programs: [{name: c, host: h0, command: ls}]\n"
+        "faults:\n"
+        "  - {kill: {program: c, at: 3 ms}}\n"
+        "  - {freeze: {host: h1, at: 1 ms, for: 2 ms}}\n"
+        "  - {fail_call: {program: c, call: create_qp, number: 3, count: 2, error: EAGAIN}}\n"
+        "  - {limit_cq: {program: c, cq: 2, entries: 5}}\n"
+        "  - {place_cqe: {program: c, arming: 4, patience: 3 us}}\n"
+        "  - {delay_receives: {program: c, by: 9 us, from: 1 us, until: 2 us}}\n"
+        "  - {port_state: {port: h0, state: down, at: 7 us}}\n"
+        "  - {change_gid: {port: h0, index: 1, gid: 'fe80::1', at: 7 us}}\n"
+        "  - {change_gid: {port: h0, index: 1, at: 8 us}}\n"
+        "  - {change_pkey: {port: h0, pkey: 0x8001, at: 7 us}}\n"
+        "  - {port_event: {port: h0, event: lid_change, lid: 9, at: 7 us}}\n");
+    ASSERT_EQ(spec.faults.size(), 11U);
+    EXPECT_EQ(spec.faults[0].target, KillTarget::Program);
+    EXPECT_EQ(spec.faults[0].victim->text, "c");
+    EXPECT_EQ(spec.faults[1].kind, AddressedFaultKind::Freeze);
+    EXPECT_EQ(spec.faults[1].lasts, SimTime::ms(2));
+    const ProgramFaultSpec& call = spec.faults[2].program;
+    EXPECT_EQ(call.name.text, "c");
+    EXPECT_EQ(call.call, "create_qp");
+    EXPECT_EQ(call.number, 3);
+    EXPECT_EQ(call.count, 2);
+    EXPECT_EQ(errno_of(call.error), EAGAIN);
+    EXPECT_EQ(spec.faults[3].program.number, 2);
+    EXPECT_EQ(spec.faults[3].program.entries, 5);
+    EXPECT_EQ(spec.faults[4].program.number, 4);
+    EXPECT_EQ(spec.faults[4].program.cq, 0);
+    EXPECT_EQ(spec.faults[4].by, SimTime::us(3));
+    EXPECT_EQ(spec.faults[5].by, SimTime::us(9));
+    EXPECT_EQ(spec.faults[5].until, SimTime::us(2));
+    EXPECT_EQ(spec.faults[6].program.state, PortStateWanted::Down);
+    EXPECT_FALSE(spec.faults[6].lasts.has_value());
+    EXPECT_EQ(spec.faults[7].program.gid->at(15), 1);
+    EXPECT_FALSE(spec.faults[8].program.gid.has_value());
+    EXPECT_EQ(spec.faults[9].program.pkey, 0x8001);
+    EXPECT_EQ(spec.faults[10].program.lid, 9);
+}
+
+TEST(Scenario, EveryErrorThatAFaultMayNameIsAnErrno) {
+    for (const std::string_view name : kFailCallSchema.find("error")->choices) EXPECT_GT(errno_of(name), 0) << name;
+    EXPECT_EQ(errno_of("ENOTHING"), 0);
+}
+
 TEST(Scenario, OutputsAndRunHaveDefaultsThatServe) {
     const ScenarioSpec plain = load_one("hosts: 2");
     EXPECT_TRUE(plain.outputs.flows);
@@ -341,6 +389,15 @@ TEST(Scenario, ASummaryCountsWhatThereIs) {
         "name: x\ntopology: hpcc_320\nsweep: {seed: [1, 2]}\n"
         "workloads: [{kind: permutation, bytes: 1 MB}]\nexpectations: [never drops, deadlocks == 0]\n");
     EXPECT_EQ(summary_of(*loaded.runs), "x: 2 runs of 320 hosts, 1 workload, 2 expectations");
+}
+
+TEST(Scenario, AMapOfAHundredThousandKeysIsReadInOneGo) {
+    // Looking each key up among the others would take minutes.
+    std::string text = "hosts: 2\n";
+    for (int i = 0; i < 100'000; ++i) text += "k" + std::to_string(i) + ": 1\n";
+    DiagnosticSink sink;
+    EXPECT_FALSE(parse_scenario(text, "s.yaml", testing::scenario_options(), sink).has_value());
+    EXPECT_EQ(sink.count(), 100'000U);
 }
 
 TEST(Scenario, ANumberWithoutItsUnitIsAnError) {

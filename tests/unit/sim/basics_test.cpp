@@ -1,6 +1,7 @@
 // Small parts of sim/: checks, draws, event list, rings, counters, units.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/check.hpp"
@@ -133,35 +134,40 @@ TEST(LinkRing, KeepsOrderWhenItsMemoryShrinks) {
 
 TEST(ChunkFifo, KeepsOrderAcrossChunksAndGivesThemBack) {
     ChunkPool pool;
-    ChunkFifo<Item> a, b;  // share the pool
-    EXPECT_EQ(pool.memory(), 0U);
+    ChunkFifo a, b;  // share the pool
+    a.push(1, pool);
+    a.pop(pool);
+    EXPECT_EQ(pool.memory(), 0U) << "one item needs no chunk";
     const size_t one_slab = [&] {
-        a.push({}, SimTime::ps(1), pool);
-        a.pop(pool);
+        a.push(1, pool);
+        a.push(2, pool);
+        a.clear(pool);
         return pool.memory();
     }();
-    int next_in = 0, next_out = 0;
-    for (int round = 0; round < 200; ++round) {
+    constexpr uint32_t kOther = 1'000'000;
+    uint32_t next_in = 0, next_out = 0;
+    for (uint32_t round = 0; round < 200; ++round) {
         // Fills to a changing length, then empties partly or wholly.
-        for (int i = 0; i < round % 37; ++i, ++next_in) {
-            a.push({SimTime::max(), next_in}, SimTime::ps(next_in), pool);
-            b.push({SimTime::max(), -next_in}, SimTime::ps(next_in), pool);
+        for (uint32_t i = 0; i < round % 37; ++i, ++next_in) {
+            a.push(next_in, pool);
+            b.push(kOther + next_in, pool);
         }
-        const int keep = round % 3 == 0 ? 0 : std::min(5, next_in - next_out);
+        const uint32_t keep = round % 3 == 0 ? 0 : std::min(5U, next_in - next_out);
         for (; next_out < next_in - keep; ++next_out) {
-            ASSERT_EQ(a.size(), static_cast<uint32_t>(next_in - next_out));
-            ASSERT_EQ(a.head_time(), SimTime::ps(next_out));
-            ASSERT_EQ(a.second_time(), next_out + 1 < next_in ? SimTime::ps(next_out + 1) : SimTime::max());
-            ASSERT_EQ(a.front().value, next_out);
-            ASSERT_EQ(b.front().value, -next_out);
+            uint32_t expected = next_out;
+            a.for_each([&](uint32_t item) { ASSERT_EQ(item, expected++); });
+            ASSERT_EQ(expected, next_in);
+            ASSERT_EQ(a.has_one(), next_out + 1 == next_in);
+            ASSERT_EQ(a.front(), next_out);
+            ASSERT_EQ(b.front(), kOther + next_out);
             a.pop(pool);
             b.pop(pool);
         }
         EXPECT_EQ(a.empty(), next_in == next_out);
     }
     a.clear(pool);
-    EXPECT_EQ(a.head_time(), SimTime::max());
-    EXPECT_EQ(a.second_time(), SimTime::max());
+    EXPECT_EQ(a.front(), ChunkFifo::kNone);
+    EXPECT_FALSE(a.has_one());
     EXPECT_EQ(pool.memory(), one_slab) << "chunks were not given back";
 }
 

@@ -26,6 +26,7 @@ struct ThreadState {
     int64_t reading_there_since_ps;  ///< … and at the first one in a row at this place
     uint32_t yields_in_a_row;        ///< sched_yield calls with nothing else between
     uint32_t overflow_steps;         ///< waits in a row on sets that were too large
+    uint64_t deadlines_met;          ///< waits that ended because their time was over
     uint32_t idle_steps;             ///< waits of a spinner in a row that only a step of its clock ended
     uint32_t idle_wakes;             ///< waits of a spinner in a row that only another thread ended
     int64_t began_ps;                ///< clock at its first turn

@@ -145,6 +145,10 @@ void note_post(int64_t latency_ps) {
     note_progress();
 }
 
+uint64_t deadlines_met() {
+    return t_state.deadlines_met;
+}
+
 void note_progress() {
     t_state.read_clock = false;
     t_state.overflow_steps = 0;
@@ -226,7 +230,10 @@ Woken wait(WaitSet& set, uint32_t* item) {
             return Woken::Visible;
         }
         if (t.num_pending != 0) return Woken::Interrupted;
-        if (s.clock_ps >= set.w.deadline_ps) return Woken::Deadline;
+        if (s.clock_ps >= set.w.deadline_ps) {
+            ++t.deadlines_met;
+            return Woken::Deadline;
+        }
         if (set.overflow) return Woken::Item;
         if (timer != INT64_MAX && s.clock_ps >= timer) {
             clock::fire_due_timers();  // handlers are kept until the call is left

@@ -79,6 +79,10 @@ int control(const void* request, void* reply, size_t reply_bytes, int* fds = nul
 /// True once the server has died or closed the connection: calls fail, nobody waits for a turn any more.
 bool server_gone();
 
+/// How many waits of this thread have ended because their time was over: a program that sleeps between its looks may
+/// only look so many times.
+uint64_t deadlines_met();
+
 /// A poll that found something, or any other progress, ends an episode of spinning (rule 5: a waiter that has read a
 /// clock since its last progress stays runnable).
 void note_progress();

@@ -131,10 +131,13 @@ bool on_empty_poll(Cq& cq) {
     turn::charge(to_context(cq.ibv.context)->info->poll_empty_ps);
     if (connection::server_gone()) return false;
     if (!turn::active()) return on_empty_wall(cq);
-    if (cq.posts_seen != doorbells_rung() || cq.visible_seen != g_visible) cq.empty_polls = 0;
+    const uint64_t sleeps = turn::deadlines_met();
+    if (cq.posts_seen != doorbells_rung() || cq.visible_seen != g_visible || cq.sleeps_seen != sleeps)
+        cq.empty_polls = 0;
     if (++cq.empty_polls >= 2) wait_for_something(cq);
     cq.posts_seen = doorbells_rung();
     cq.visible_seen = g_visible;
+    cq.sleeps_seen = sleeps;
     return !connection::server_gone();
 }
 

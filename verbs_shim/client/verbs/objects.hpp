@@ -119,10 +119,11 @@ struct Cq {
     bool single_threaded = false;
     Qp* last_qp = nullptr;  ///< of the last completion: most CQs serve one QP
 
-    // Rule 5: how often this CQ was found empty with no post in between and nothing new to see.
+    // Rule 5: how often this CQ was found empty with no post and no sleep in between and nothing new to see.
     uint32_t empty_polls = 0;
     uint64_t posts_seen = 0;
     uint64_t visible_seen = 0;
+    uint64_t sleeps_seen = 0;
     char wait_name[32] = {};                ///< what its waits are called in reports, once it has waited
     std::atomic<uint32_t> empty_streak{0};  ///< wall clock: looks for a dead server now and then
 
@@ -175,6 +176,7 @@ struct Qp {
     Lock send_lock;
     Ring sq;
     uint32_t sq_posted = 0;
+    uint32_t sq_kept = 0;                 ///< behind them in the ring, of no doorbell yet: see is_soft_roce
     std::atomic<uint32_t> sq_retired{0};  ///< moved by whoever polls the send CQ
     uint32_t max_send_wr = 0, max_send_sge = 0, max_inline = 0;
     bool sq_sig_all = false;

@@ -3,6 +3,8 @@
 #include "verbs_shim/client/verbs/data_path.hpp"
 #include "verbs_shim/client/verbs/doorbell.hpp"
 #include "verbs_shim/client/verbs/forgotten.hpp"
+#include "verbs_shim/client/verbs/hold_arming.hpp"
+#include "verbs_shim/client/verbs/post_check.hpp"
 
 namespace simverbs::client::verbs {
 
@@ -72,6 +74,8 @@ int req_notify_cq(ibv_cq* ibv, int solicited_only) {
         const Guard guard(cq.lock);
         return_places(cq);
     }
+    if (cq.ring.header->aux.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        hold_arming(cq);
     ring_doorbell(*to_context(ibv->context), ibv->handle,
                   solicited_only != 0 ? DoorbellKind::ArmCqSolicited : DoorbellKind::ArmCq, 1);
     connection::count(protocol::Stat::ReqNotifyCq);
@@ -80,6 +84,8 @@ int req_notify_cq(ibv_cq* ibv, int solicited_only) {
 
 void forget_completions(Cq& cq, Qp& qp) {
     const Guard guard(cq.lock);
+    if (cq.last_qp == &qp) cq.last_qp = nullptr;
+    if (is_soft_roce(qp.context()->info->vendor_id)) return;
     const uint32_t produced = cq.ring.header->produced.load(std::memory_order_acquire);
     for (uint32_t i = cq.consumed; i != produced; ++i) {
         auto* const slot = reinterpret_cast<CqSlot*>(cq.ring.slot(i));
@@ -91,7 +97,6 @@ void forget_completions(Cq& cq, Qp& qp) {
         }
         slot->pad = kForgotten;
     }
-    if (cq.last_qp == &qp) cq.last_qp = nullptr;
 }
 
 }  // namespace simverbs::client::verbs

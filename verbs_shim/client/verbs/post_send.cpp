@@ -25,14 +25,24 @@ int refuse_state(Qp& qp, uint32_t state) {
                    qp.qp()->qp_num, name_of_state(state));
 }
 
-int refuse_opcode(Qp& qp, uint32_t opcode, const OpcodeRow* row) {
-    if (row == nullptr) {
-        return explain(EINVAL, "ibv_post_send on QP 0x%06x: wr.opcode %u is not a work request that this device knows.",
-                       qp.qp()->qp_num, opcode);
-    }
-    return explain(EINVAL, "ibv_post_send on QP 0x%06x: wr.opcode %s is not allowed on a %s QP. %s", qp.qp()->qp_num,
-                   row->name, name_of_type(qp.qp()->qp_type),
-                   row->rc ? "RC QPs have it." : "See the table of opcodes and QP types in ibv_post_send(3).");
+int refuse_opcode(Qp& qp, uint32_t opcode) {
+    return explain(EINVAL, "ibv_post_send on QP 0x%06x: wr.opcode %u is not a work request that this device knows.",
+                   qp.qp()->qp_num, opcode);
+}
+
+/// No provider library looks: the adapter itself finds that it cannot do it.
+void warn_of_opcode(Qp& qp, const OpcodeRow& row) {
+    explain(0,
+            "ibv_post_send on QP 0x%06x: %s is not allowed on a %s QP; it will complete with IBV_WC_LOC_QP_OP_ERR. %s",
+            qp.qp()->qp_num, row.name, name_of_type(qp.qp()->qp_type),
+            row.rc ? "RC QPs have it." : "See the table of opcodes and QP types in ibv_post_send(3).");
+}
+
+int refuse_atomic(Qp& qp, const ibv_send_wr& wr) {
+    return explain(EINVAL,
+                   "ibv_post_send on QP 0x%06x: an atomic works on 8 aligned bytes; remote_addr is 0x%llx. (Soft-RoCE "
+                   "refuses it here, other adapters complete it with IBV_WC_REM_INV_REQ_ERR.)",
+                   qp.qp()->qp_num, static_cast<unsigned long long>(wr.wr.atomic.remote_addr));
 }
 
 int refuse_full(Qp& qp) {
@@ -89,9 +99,10 @@ int fill_payload(Qp& qp, SendSlot& slot, const ibv_send_wr& wr, const OpcodeRow&
     return 0;
 }
 
-int fill_destination(Qp& qp, SendSlot& slot, const ibv_send_wr& wr) {
+int fill_destination(Qp& qp, SendSlot& slot, const ibv_send_wr& wr, bool is_allowed) {
     const ibv_qp_type type = qp.qp()->qp_type;
-    if (type == IBV_QPT_UD) {
+    // Of another operation the union holds something else.
+    if (type == IBV_QPT_UD && is_allowed) {
         if (wr.wr.ud.ah == nullptr) {
             return explain(EINVAL, "ibv_post_send on UD QP 0x%06x: wr.ud.ah is null. Create one with ibv_create_ah.",
                            qp.qp()->qp_num);
@@ -135,9 +146,12 @@ int fill_operation(SendSlot& slot, const ibv_send_wr& wr) {
 int fill_slot(Qp& qp, SendSlot& slot, const ibv_send_wr& wr, BindOf bind_of) {
     const uint32_t opcode = enum_value(wr.opcode);
     const OpcodeRow* const row = find_opcode(opcode);
-    if (row == nullptr || !allows(*row, qp.qp()->qp_type)) {
-        return refuse_opcode(qp, opcode, row);
-    }
+    if (row == nullptr) return refuse_opcode(qp, opcode);
+    const bool is_allowed = allows(*row, qp.qp()->qp_type);
+    if (!is_allowed) warn_of_opcode(qp, *row);
+    const bool is_atomic = opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+    if (is_atomic && (wr.wr.atomic.remote_addr & 7U) != 0 && is_soft_roce(qp.context()->info->vendor_id))
+        return refuse_atomic(qp, wr);
     if (opcode == IBV_WR_BIND_MW && wr.bind_mw.mw != nullptr &&
         (wr.bind_mw.mw->type == IBV_MW_TYPE_1) != (bind_of == BindOf::Type1)) {
         return explain(EINVAL, "ibv_post_send: IBV_WR_BIND_MW is for windows of type 2; use ibv_bind_mw for type 1.");
@@ -148,7 +162,17 @@ int fill_slot(Qp& qp, SendSlot& slot, const ibv_send_wr& wr, BindOf bind_of) {
     slot.imm_or_rkey = wr.imm_data;
     if (const int error = fill_payload(qp, slot, wr, *row)) return error;
     if (const int error = fill_operation(slot, wr)) return error;
-    return fill_destination(qp, slot, wr);
+    return fill_destination(qp, slot, wr, is_allowed);
+}
+
+/// Soft-RoCE: requests that are refused for the QP's state lie in its queue all the same. The next doorbell takes them
+/// along.
+void keep_refused(Qp& qp, const ibv_send_wr* wr, BindOf bind_of) {
+    for (; wr != nullptr; wr = wr->next) {
+        SendSlot* const slot = claim_send_slot(qp, qp.sq_kept);
+        if (slot == nullptr || fill_slot(qp, *slot, *wr, bind_of) != 0) return;
+        ++qp.sq_kept;
+    }
 }
 
 }  // namespace
@@ -171,8 +195,13 @@ int post_list(ibv_qp* ibv, ibv_send_wr* wr, ibv_send_wr** bad, BindOf bind_of) {
         state = qp.sq.header->state.load(std::memory_order_acquire);
         if (!takes_sends(state)) {
             error = EINVAL;
+            if (is_soft_roce(cost.vendor_id)) {
+                keep_refused(qp, wr, bind_of);
+                *bad = nullptr;
+            }
         } else {
-            uint32_t count = 0;
+            uint32_t count = qp.sq_kept;
+            qp.sq_kept = 0;
             turn::charge(cost.post_send_ps);
             for (; wr != nullptr && error == 0; wr = wr->next) {
                 SendSlot* const slot = claim_send_slot(qp, count);

@@ -153,6 +153,7 @@ ibv_qp_init_attr_ex extended(ibv_pd* pd, const ibv_qp_init_attr& attr) {
 void forget_work(Qp& qp) {
     if (qp.qp()->send_cq != nullptr) forget_completions(*to_cq(qp.qp()->send_cq), qp);
     if (qp.qp()->recv_cq != nullptr) forget_completions(*to_cq(qp.qp()->recv_cq), qp);
+    qp.sq_kept = 0;
     qp.sq_retired.store(qp.sq_posted, std::memory_order_release);
     qp.rq_retired.store(qp.rq_posted, std::memory_order_release);
 }

@@ -39,6 +39,7 @@ void wr_start(ibv_qp_ex* ex) {
     qp.send_lock.lock();
     qp.batch = WrBatch{};
     qp.batch.locked = true;
+    qp.sq_kept = 0;
     turn::charge(qp.context()->info->post_send_ps);
     check_state(qp);
 }

@@ -34,7 +34,7 @@ void RdmaCm::attach() {
 
 RdmaCm::Opened RdmaCm::open(Client& client) {
     Opened opened;
-    NewEventFd made = make_event_fd(*lab_);
+    NewEventFd made = make_event_fd(*lab_, client);
     if (made.error != 0) {
         opened.error = made.error;
         return opened;

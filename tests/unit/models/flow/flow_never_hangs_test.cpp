@@ -63,6 +63,41 @@ TEST(FlowNeverHangs, EveryAlgorithmEndsAtLowAndAtHopelessLoss) {
     run_matrix({0.001, 0.5}, 60'000);
 }
 
+TEST(FlowNeverHangs, EveryAlgorithmEndsASmallFabricAtEveryLossBetween) {
+    run_matrix({0.00001, 0.01, 0.1}, 12'000);
+}
+
+/// One cable, so that each packet meets one loss: at 1% and below all must succeed, at 50% whatever ends says why.
+TEST(FlowNeverHangs, EveryAlgorithmEndsBetweenTwoHostsAtEveryLoss) {
+    for (const cc::AlgorithmInfo* algorithm : cc::algorithms())
+        for (const auto recovery : {LossRecovery::GoBackN, LossRecovery::SelectiveRepeat})
+            for (const double loss : {0.00001, 0.001, 0.01, 0.1, 0.5}) {
+                SCOPED_TRACE(std::string(algorithm->name) + " loss " + std::to_string(loss) +
+                             (recovery == LossRecovery::GoBackN ? " go-back-N" : " selective repeat"));
+                FlowRig rig = FlowRig::back_to_back(SimTime::ns(500));
+                rig.topology.links.front().packet_loss = loss;
+                rig.algorithm = cc::make(*algorithm, {});
+                rig.config.nics.recovery = recovery;
+                rig.config.nics.retransmission_timeout = SimTime::us(100);
+                rig.use_pfc(4 << 20);
+                for (int i = 0; i < 3; ++i) {
+                    rig.add(0, 1, 100'000);
+                    rig.add(1, 0, 20'000);
+                }
+                FlowFabric& fabric = rig.build();
+                const auto end = fabric.run_until_done();
+                EXPECT_EQ(end.end, FlowRunEnd::Idle) << end.dump;
+                EXPECT_EQ(leftovers(fabric), "");
+                for (flow::FlowIndex f = 0; f < fabric.flows().size(); ++f) {
+                    const auto& r = rig.result(f);
+                    if (r.status == FlowStatus::Success)
+                        EXPECT_LT(r.received, r.acknowledged) << f;
+                    else
+                        EXPECT_TRUE(r.status == FlowStatus::RetryExceeded && r.timeouts > 7 && loss > 0.01) << f;
+                }
+            }
+}
+
 TEST(FlowNeverHangs, DISABLED_FullMatrixOfLossAlgorithmAndRecovery) {
     run_matrix({0.00001, 0.001, 0.01, 0.1, 0.5}, 1'000'000);
 }

@@ -80,6 +80,8 @@ TEST(ModifyQp, ImpossibleValuesAreRefusedByName) {
     EXPECT_EQ(refused(kPkeyIndex, [](QpAttr& a) { a.pkey_index = 1000; }), kPkeyIndex);
     EXPECT_EQ(refused(kMaxQpRdAtomic, [](QpAttr& a) { a.max_rd_atomic = 17; }), kMaxQpRdAtomic);
     EXPECT_EQ(refused(kMaxDestRdAtomic, [](QpAttr& a) { a.max_dest_rd_atomic = 255; }), kMaxDestRdAtomic);
+    EXPECT_EQ(refused(kAv, [](QpAttr& a) { a.ah_attr.static_rate = 1; }), kAv);
+    EXPECT_EQ(refused(kAv, [](QpAttr& a) { a.ah_attr.static_rate = 25; }), kAv);
     EXPECT_EQ(refused(kTimeout | kRetryCnt, [](QpAttr& a) { a.timeout = 31; }), 0U);
 }
 
@@ -154,6 +156,19 @@ TEST(Control, LimitsAndBusyObjects) {
     EXPECT_EQ(a.hca->dereg_mr(rig.by(a), a.mr.handle), 0);
     EXPECT_EQ(a.hca->dealloc_pd(rig.by(a), a.pd), 0);
     EXPECT_EQ(a.hca->destroy_cq(rig.by(a), a.cq), 0);
+}
+
+TEST(ModifyQp, TheDrainedEventIsAskedForWithEachTransitionAnew) {
+    Rig rig;
+    auto [a, b] = rig.connect();
+    QpAttr attr;
+    attr.qp_state = QpState::Sqd;
+    attr.en_sqd_async_notify = 1;
+    ASSERT_EQ(a.hca->modify_qp(rig.by(a), a.qpn, attr, kState | kEnSqdAsyncNotify), 0);
+    EXPECT_EQ(a.sink->events.size(), 1U);
+    ASSERT_EQ(rig.to_state(a, QpState::Rts), 0);
+    ASSERT_EQ(rig.to_state(a, QpState::Sqd), 0);
+    EXPECT_EQ(a.sink->events.size(), 1U) << "nobody asked for a second one";
 }
 
 }  // namespace

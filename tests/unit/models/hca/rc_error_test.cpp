@@ -251,11 +251,44 @@ TEST_F(RcError, PostsThatFailAtOnce) {
     auto [c, d] = rig.connect(q);
     const uint32_t most = c.hca->query_qp(rig.by(c), c.qpn).value.attr.cap.max_inline_data;
     EXPECT_EQ(rig.send(c, WrOpcode::Send, 1, 0, most + 1, 0, 0, kInline), EINVAL) << "inline too large";
-    EXPECT_EQ(rig.send(c, WrOpcode::Tso, 1, 0, 8), EINVAL);
     EXPECT_EQ(rig.receive(c, 1, 0, 8) + rig.receive(c, 2, 0, 8), 0);
     EXPECT_EQ(rig.receive(c, 3, 0, 8), ENOMEM);
     EXPECT_EQ(rig.send(c, WrOpcode::Send, 1, 0, 8) + rig.send(c, WrOpcode::Send, 2, 0, 8), 0);
     EXPECT_EQ(rig.send(c, WrOpcode::Send, 3, 0, 8), ENOMEM);
+}
+
+TEST_F(RcError, AnOperationThatTheQpTypeLacksIsPostedAndCompletesInError) {
+    start({});
+    EXPECT_EQ(rig.send(a, WrOpcode::Tso, 1, 0, 8) + rig.send(a, WrOpcode::Send, 2, 0, 8), 0);
+    rig.settle();
+    EXPECT_EQ(rig.completions(a), "1:LOC_QP_OP_ERR 2:WR_FLUSH_ERR 100:WR_FLUSH_ERR");
+    EXPECT_EQ(rig.state(a), QpState::Err);
+}
+
+TEST_F(RcError, AWriteWithImmediateThatIsRefusedTakesItsReceiveAlong) {
+    start({});
+    ASSERT_EQ(rig.receive(b, 200, 0, 64) + rig.receive(b, 201, 0, 64), 0);
+    ASSERT_EQ(rig.send(a, WrOpcode::RdmaWriteWithImm, 1, 0, 8, b.base, b.mr.rkey + 1), 0);
+    rig.settle();
+    EXPECT_EQ(rig.completions(a), "1:REM_ACCESS_ERR 100:WR_FLUSH_ERR");
+    EXPECT_EQ(rig.completions(b), "200:LOC_ACCESS_ERR 201:WR_FLUSH_ERR");
+}
+
+// The bad request is met while the one before it is still being repeated: both complete, in order.
+TEST_F(RcError, ABadRequestBehindOneThatIsRepeatedHoldsNothingUp) {
+    start();
+    ASSERT_EQ(rig.send(a, WrOpcode::Send, 1, 0, 64), 0);
+    SendWr bind;
+    bind.wr_id = 2;
+    bind.opcode = WrOpcode::BindMw;
+    bind.send_flags = kSignaled;
+    bind.mw = 12345;
+    ASSERT_EQ(a.hca->post_send(a.qpn, bind, rig.now()), 0);
+    rig.run_until([&] { return rig.counter(1, "out_of_buffer") > 0; });
+    ASSERT_EQ(rig.receive(b, 200, 0, 64), 0);
+    rig.settle();
+    EXPECT_EQ(rig.completions(a), "1:SUCCESS 2:MW_BIND_ERR 100:WR_FLUSH_ERR");
+    EXPECT_EQ(rig.completions(b), "200:SUCCESS");
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ Rig::Rig(RigOptions o) : options_(std::move(o)) {
         fabric::SwitchSpec s;
         s.path = "sw0";
         s.latency = options_.switch_latency;
+        s.queue_bytes = options_.switch_queue_bytes;
         spec.switches.push_back(s);
         for (uint32_t h = 0; h < options_.hosts; ++h) {
             fabric::LinkSpec l{{false, h, 1}, {true, 0, 1}, params, {}, {}};

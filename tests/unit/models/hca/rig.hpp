@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -110,6 +111,7 @@ struct RigOptions {
     uint32_t hosts = 2;
     bool through_switch = false;
     SimTime switch_latency = SimTime::ns(300);
+    sim::ByteCount switch_queue_bytes = std::numeric_limits<sim::ByteCount>::max();
     Mtu mtu = Mtu::Mtu4096;
     std::vector<link::LinkFault> faults_out;  ///< of packets that host 0 sends
     std::vector<link::LinkFault> faults_in;   ///< of packets that host 0 receives

@@ -145,8 +145,8 @@ inline run::RunResult sample_result() {
     result.programs.push_back(
         {"client", "h0", "ib_write_lat h3", true, sim::SimTime::us(3), 1, "no route\n", "ended with exit code 1"});
     result.programs.push_back({"server", "h3", "ib_write_lat", false, {}, std::nullopt, "", "was not started"});
-    result.faults.push_back({"flap", 2, true});
-    result.faults.push_back({"ghost", 0, false});
+    result.faults.push_back({"flap", 2, true, sim::SimTime::ms(1), sim::SimTime::ms(3), ""});
+    result.faults.push_back({"ghost", 0, false, {}, {}, "1 passed"});
     add_samples(result);
     return result;
 }

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "models/wire/opcode_table.hpp"
 #include "scenarios/lang/scenario_loader.hpp"
+#include "scenarios/lang/scenario_schemas.hpp"
 #include "scenarios/run/build_fabric.hpp"
 
 namespace simverbs::scenarios::run {
@@ -31,7 +35,8 @@ Placed place(const std::string& faults, const std::string& head = kTwoHosts) {
     auto topology = build_topology(out.runs.front(), sink);
     if (topology) {
         out.topology = std::move(*topology);
-        out.built = build_faults(out.runs.front(), out.topology, BuiltWorkloads(), sink);
+        const BuiltAdapters adapters = build_adapters(out.runs.front(), out.topology, sink);
+        out.built = build_faults(out.runs.front(), out.topology, adapters, BuiltWorkloads(), sink);
     }
     out.problems = sink.to_string();
     return out;
@@ -145,6 +150,81 @@ TEST(AddressedFaults, AnAdapterOfProgramsCannotStormWhichIsToldWhereTheFaultStan
         sink.to_string(),
         "s.yaml:5:17: faults[0].link: 'fault0' is a pause storm of h0, which runs programs: a host of flows, or the "
         "switch's end of the link, can have one\n");
+}
+
+constexpr const char* kTwoPrograms =
+    "name: s\nhosts: 2\nnic: ideal\nprograms: [{name: a, host: h0, command: ls}, {name: b, host: h1, command: ls}]\n";
+constexpr const char* kTwoOfInfiniBand =
+    "name: s\nhosts: 2\nnic: {profile: cx7-400g, link_layer: InfiniBand}\n"
+    "programs: [{name: a, host: h0, command: ls}, {name: b, host: h1, command: ls}]\n";
+
+TEST(PortFaults, APortThatIsDownLosesBothWaysUntilItIsActive) {
+    const Placed p = place("  - {port_state: {port: h1, state: down, at: 5 us, for: 2 us}}\n", kTwoPrograms);
+    EXPECT_EQ(p.problems, "");
+    ASSERT_EQ(up(p, 1) + down(p, 1), 2U);
+    EXPECT_EQ(faults_of(p, 1, true)[0].from, SimTime::us(5));
+    EXPECT_EQ(faults_of(p, 1, true)[0].until, SimTime::us(7));
+    ASSERT_EQ(p.built.ports.size(), 1U);
+    EXPECT_EQ(p.built.ports[0].host, 1U);
+    EXPECT_EQ(p.built.ports[0].port, 1);
+}
+
+TEST(PortFaults, APortGoesUpWhenAnotherFaultSaysSo) {
+    const Placed p = place(
+        "  - {port_state: {port: h1, state: down, at: 5 us}}\n  - {port_state: {port: h1, state: active, at: 9 us}}\n",
+        kTwoPrograms);
+    EXPECT_EQ(p.problems, "");
+    ASSERT_EQ(up(p, 1), 1U);
+    EXPECT_EQ(faults_of(p, 1, true)[0].until, SimTime::us(9));
+    EXPECT_EQ(p.built.ports.size(), 2U);
+}
+
+TEST(PortFaults, AnArmedPortReceivesButSendsNothing) {
+    const Placed p = place("  - {port_state: {port: h1, state: armed, at: 5 us}}\n", kTwoOfInfiniBand);
+    EXPECT_EQ(p.problems, "");
+    EXPECT_EQ(up(p, 1), 1U);
+    EXPECT_EQ(down(p, 1), 0U);
+}
+
+TEST(PortFaults, ACableThatFlapsIsSeenByTheAdapterAtItsEnd_ASilentFreezeByNobody) {
+    EXPECT_EQ(place("  - {link: h1, flap: {period: 9 us, down: 1 us}}\n", kTwoPrograms).built.ports.size(), 1U);
+    EXPECT_EQ(
+        place("  - {link: h1, direction: a_to_b, flap: {period: 9 us, down: 1 us}}\n", kTwoPrograms).built.ports.size(),
+        0U);
+    const Placed frozen = place("  - {freeze: {nic: h1, at: 3 us, for: 1 us}}\n", kTwoPrograms);
+    EXPECT_EQ(frozen.built.ports.size(), 0U);
+    ASSERT_EQ(up(frozen, 1) + down(frozen, 1), 2U);
+    EXPECT_EQ(faults_of(frozen, 1, true)[0].until, SimTime::us(4));
+    const Placed dead = place("  - {kill: {nic: h1, at: 3 us}}\n", kTwoPrograms);
+    ASSERT_EQ(dead.built.ports.size(), 1U);
+    EXPECT_TRUE(dead.built.ports[0].is_victim);
+}
+
+TEST(PortFaults, WhatEthernetLacksIsSaid) {
+    const Placed p = place(
+        "  - {change_pkey: {port: h0, pkey: 1, at: 1 us}}\n"
+        "  - {port_event: {port: h0, event: sm_change, at: 1 us}}\n"
+        "  - {port_state: {port: h0, state: armed, at: 1 us}}\n",
+        kTwoPrograms);
+    EXPECT_NE(p.problems.find("faults[0]: a RoCE port has one P_Key, 0xffff, for ever"), std::string::npos);
+    EXPECT_NE(p.problems.find("faults[1]: Ethernet has no subnet manager"), std::string::npos) << p.problems;
+    EXPECT_NE(p.problems.find("faults[2]: an Ethernet port is down or active"), std::string::npos);
+}
+
+TEST(PortFaults, OnlyAdaptersOfProgramsHavePortsThatChange) {
+    const Placed p = place(
+        "  - {port_state: {port: sw0/1, state: down, at: 1 us}}\n  - {change_gid: {port: h1, index: 1, at: 1 us}}\n");
+    EXPECT_NE(p.problems.find("faults[0].port_state.port: 'sw0/1' is no port of a program's adapter"),
+              std::string::npos)
+        << p.problems;
+    EXPECT_NE(p.problems.find("faults[1].change_gid.port: 'h1' is no port of a program's adapter"), std::string::npos);
+}
+
+TEST(AddressedFaults, EveryOpcodeOfTheWireCanBeNamed) {
+    const auto names = kPacketMatchSchema.find("opcode")->choices;
+    EXPECT_EQ(names.size(), wire::kOpcodeTable.size());
+    for (const wire::OpcodeInfo& info : wire::kOpcodeTable)
+        EXPECT_NE(std::ranges::find(names, info.name), names.end()) << info.name;
 }
 
 TEST(LinksOwnFaults, AreThoseOfTheirCables) {

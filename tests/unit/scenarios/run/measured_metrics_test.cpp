@@ -68,6 +68,15 @@ TEST(MeasuredMetrics, HeadroomIsSampledByPortAndPriority) {
     EXPECT_EQ(out.failures(), "");
 }
 
+TEST(MeasuredMetrics, AHeadroomOfZeroIsNoneAndNotTheOneThatTheCablesNeed) {
+    const Outcome none = run_text(incast(4, "lossless_drops > 0", ", buffer: 2 MB, pfc: {headroom: 0 B}"));
+    EXPECT_EQ(none.failures(), "");
+    EXPECT_EQ(none.result.switches.at(0).headroom, 0);
+    const Outcome automatic = run_text(incast(4, "never lossless_drops", ", buffer: 2 MB, pfc: {headroom: auto}"));
+    EXPECT_EQ(automatic.failures(), "");
+    EXPECT_GT(automatic.result.switches.at(0).headroom, 10'000);
+}
+
 TEST(MeasuredMetrics, WaitingForCreditsIsTimed) {
     const Outcome out = run_text(R"(
 name: credits

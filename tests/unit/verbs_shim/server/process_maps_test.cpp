@@ -26,6 +26,11 @@ TEST(ProcessMaps, AHoleIsNotCovered) {
     EXPECT_FALSE(maps_cover(kMaps, 0x8000, 1));
 }
 
+TEST(ProcessMaps, WhatMayOnlyBeReadIsNotCoveredForWriting) {
+    EXPECT_FALSE(maps_cover(kMaps, 0x7000, 1, true));
+    EXPECT_TRUE(maps_cover(kMaps, 0x2fff, 2, true));
+}
+
 TEST(ProcessMaps, ARangeThatWrapsAroundIsNotCovered) {
     EXPECT_FALSE(maps_cover(kMaps, 0xffffffffff600000, 0xa00000));
 }
@@ -39,9 +44,9 @@ TEST(ProcessMaps, ALiveMappingIsFoundAndGoneAfterUnmapping) {
     const auto bytes = static_cast<size_t>(::getpagesize()) * 2;
     void* at = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(at, MAP_FAILED);
-    EXPECT_TRUE(is_mapped(::getpid(), reinterpret_cast<uint64_t>(at), bytes));
+    EXPECT_TRUE(is_mapped(::getpid(), reinterpret_cast<uint64_t>(at), bytes, false));
     ::munmap(at, bytes);
-    EXPECT_FALSE(is_mapped(::getpid(), reinterpret_cast<uint64_t>(at), bytes));
+    EXPECT_FALSE(is_mapped(::getpid(), reinterpret_cast<uint64_t>(at), bytes, false));
 }
 
 }  // namespace

@@ -44,6 +44,9 @@ void checkpoint() {
 void note_post(int64_t) {
     ++g_turn.posts;
 }
+uint64_t deadlines_met() {
+    return 0;
+}
 uint64_t object_value(uint64_t) {
     return 0;
 }
