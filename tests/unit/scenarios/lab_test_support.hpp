@@ -19,7 +19,8 @@ inline LabOptions known_profiles() {
                         {"cx7-400g"},
                         {"ndr-400g", LinkLayer::InfiniBand},
                         {"generic-25g", LinkLayer::Ethernet, "simverbs"},
-                        {"ideal", LinkLayer::Ethernet, "simverbs"}};
+                        {"ideal", LinkLayer::Ethernet, "simverbs"},
+                        {"rxe", LinkLayer::Ethernet, "rxe"}};
     return options;
 }
 

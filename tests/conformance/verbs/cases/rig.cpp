@@ -70,50 +70,38 @@ const char* status_name(ibv_wc_status status) {
     return static_cast<size_t>(status) < std::size(kNames) ? kNames[status] : "?";
 }
 
+template <typename Opcode>
+struct Named {
+    Opcode opcode;
+    const char* name;
+};
+
 std::string opcode_name(ibv_wc_opcode opcode) {
-    switch (opcode) {
-        case IBV_WC_SEND:
-            return "SEND";
-        case IBV_WC_RDMA_WRITE:
-            return "RDMA_WRITE";
-        case IBV_WC_RDMA_READ:
-            return "RDMA_READ";
-        case IBV_WC_COMP_SWAP:
-            return "COMP_SWAP";
-        case IBV_WC_FETCH_ADD:
-            return "FETCH_ADD";
-        case IBV_WC_BIND_MW:
-            return "BIND_MW";
-        case IBV_WC_LOCAL_INV:
-            return "LOCAL_INV";
-        case IBV_WC_RECV:
-            return "RECV";
-        case IBV_WC_RECV_RDMA_WITH_IMM:
-            return "RECV_RDMA_WITH_IMM";
-        default:
-            return std::to_string(static_cast<int>(opcode));
-    }
+    static constexpr Named<ibv_wc_opcode> kNames[] = {{IBV_WC_SEND, "SEND"},
+                                                      {IBV_WC_RDMA_WRITE, "RDMA_WRITE"},
+                                                      {IBV_WC_RDMA_READ, "RDMA_READ"},
+                                                      {IBV_WC_COMP_SWAP, "COMP_SWAP"},
+                                                      {IBV_WC_FETCH_ADD, "FETCH_ADD"},
+                                                      {IBV_WC_BIND_MW, "BIND_MW"},
+                                                      {IBV_WC_LOCAL_INV, "LOCAL_INV"},
+                                                      {IBV_WC_RECV, "RECV"},
+                                                      {IBV_WC_RECV_RDMA_WITH_IMM, "RECV_RDMA_WITH_IMM"}};
+    for (const Named<ibv_wc_opcode>& known : kNames)
+        if (known.opcode == opcode) return known.name;
+    return std::to_string(static_cast<int>(opcode));
 }
 
 const char* wr_name(ibv_wr_opcode opcode) {
-    switch (opcode) {
-        case IBV_WR_SEND:
-            return "SEND";
-        case IBV_WR_RDMA_WRITE:
-            return "RDMA_WRITE";
-        case IBV_WR_RDMA_READ:
-            return "RDMA_READ";
-        case IBV_WR_ATOMIC_FETCH_AND_ADD:
-            return "FETCH_ADD";
-        case IBV_WR_ATOMIC_CMP_AND_SWP:
-            return "CMP_SWP";
-        case IBV_WR_TSO:
-            return "TSO";
-        case IBV_WR_LOCAL_INV:
-            return "LOCAL_INV";
-        default:
-            return "other";
-    }
+    static constexpr Named<ibv_wr_opcode> kNames[] = {{IBV_WR_SEND, "SEND"},
+                                                      {IBV_WR_RDMA_WRITE, "RDMA_WRITE"},
+                                                      {IBV_WR_RDMA_READ, "RDMA_READ"},
+                                                      {IBV_WR_ATOMIC_FETCH_AND_ADD, "FETCH_ADD"},
+                                                      {IBV_WR_ATOMIC_CMP_AND_SWP, "CMP_SWP"},
+                                                      {IBV_WR_TSO, "TSO"},
+                                                      {IBV_WR_LOCAL_INV, "LOCAL_INV"}};
+    for (const Named<ibv_wr_opcode>& known : kNames)
+        if (known.opcode == opcode) return known.name;
+    return "other";
 }
 
 std::string text_of(const ibv_wc& wc) {

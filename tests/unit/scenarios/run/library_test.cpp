@@ -1,4 +1,10 @@
 // Scenarios of the library that take less than a second: what they promise, and what they say happens without.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "scenarios/lang/schema.hpp"
 #include "tests/unit/scenarios/run/run_test_support.hpp"
 
 namespace simverbs::scenarios {
@@ -15,6 +21,17 @@ Outcome run_file(const std::string& name, std::vector<std::string> settings = {}
     Outcome out = runs && !runs->empty() ? testing::run_spec(runs->front()) : Outcome();
     EXPECT_EQ(out.problems, "") << name;
     return out;
+}
+
+TEST(Reference, TheFileInDocsIsWhatExplainSchemaPrints) {
+    const std::filesystem::path file = SIMVERBS_SCENARIO_LIBRARY "/../../../docs/scenario_reference.md";
+    const std::string said = describe_schema() + describe_algorithms(run::scenario_options().algorithms);
+    const bool update = std::getenv("SIMVERBS_UPDATE_GOLDEN") != nullptr;
+    if (update) std::ofstream(file) << said;
+    std::ifstream in(file);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_EQ(text, said) << "SIMVERBS_UPDATE_GOLDEN=1 writes it";
+    EXPECT_FALSE(update) << "the file was written, nothing was compared";
 }
 
 TEST(Library, TheirExpectationsAreMet) {
