@@ -4,7 +4,8 @@
 A test declares its seconds in its `timeout:`, which is to be six times what it needs on a quiet machine, so that a
 busy one does not fail it. Checked are
   - that each test has a `timeout:` of its own (Meson's default of 30 counts as none) and belongs to a known suite;
-  - that the declared seconds of everything that tools/check runs, each test as often as it is run, stay within 28 minutes;
+  - that the declared seconds of everything that tools/check runs, each test as often as it is run, stay within 32 minutes:
+    two tests run at a time, so these are 16, and 14 of the half hour are left to the builds and the lint;
   - with LOGs of earlier `meson test` runs: that no test used more than half of its limit.
 """
 import json
@@ -13,7 +14,7 @@ import sys
 
 HEADROOM = 6
 MESON_DEFAULT = 30
-LIMIT_SECONDS = 28 * 60
+LIMIT_SECONDS = 32 * 60
 # How often tools/check runs a test of a suite: in the release, the sanitized and the thread-sanitized build.
 RUNS = {
     "unit": 2,
