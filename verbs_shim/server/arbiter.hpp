@@ -33,6 +33,7 @@ class Arbiter {
         uint32_t steps = 0;                         ///< clock steps in a row without anything happening (rule 5)
         uint32_t wait_flags = 0;
         int64_t deadline_ps = INT64_MAX;
+        uint32_t short_waits = 0;  ///< waits in a row for less than any call takes
         std::vector<protocol::WaitItem> items;
         std::vector<UniqueFd> external;  ///< our copies of the External items' descriptors, in their order
         bool has_external = false;

@@ -21,6 +21,11 @@ namespace {
 constexpr SimTime kFirstStep = SimTime::us(100);
 constexpr uint32_t kMostDoublings = 7;  // 12.8 ms
 
+/// Nothing that a program does takes less; who waits for less so often in a row waits for longer from then on.
+constexpr int64_t kShortestWaitPs = SimTime::ns(1).in_ps();
+constexpr uint32_t kMaxShortWaits = 1000;
+constexpr int64_t kLongerWaitPs = SimTime::us(1).in_ps();
+
 SimTime saturating(SimTime a, int64_t more_ps) {
     int64_t sum = 0;
     if (__builtin_add_overflow(a.in_ps(), std::max<int64_t>(more_ps, 0), &sum)) return SimTime::max();
@@ -98,6 +103,9 @@ void Arbiter::copy_wait(uint32_t slot) {
     SlotState& state = states_[slot];
     state.wait_flags = s.wait.flags;
     state.deadline_ps = s.wait.deadline_ps;
+    // It would hold up everybody's time.
+    state.short_waits = state.deadline_ps - s.clock_ps < kShortestWaitPs ? state.short_waits + 1 : 0;
+    if (state.short_waits > kMaxShortWaits) state.deadline_ps = saturating(SimTime::ps(s.clock_ps), kLongerWaitPs).in_ps();
     const uint32_t n = std::min(s.wait.num_items, protocol::kMaxWaitItems);
     state.items.assign(s.wait.items, s.wait.items + n);
     for (size_t i = 0; i < n; ++i) {

@@ -66,9 +66,13 @@ Result<MrKeys> Hca::reg_dm_mr(const ControlContext& by, const DmMrSpec& spec) {
                            e.required = "a range inside of the " + std::to_string(dm.length) + " bytes";
                        }),
                 {}};
-    const auto keys = reg_mr(by, {spec.pd, dm.space, dm.addr + spec.offset, spec.length, 0, spec.access});
+    // Only where pages are pinned is a range without any refused.
+    const uint64_t registered = std::max<uint64_t>(spec.length, 1);
+    const auto keys = reg_mr(by, {spec.pd, dm.space, dm.addr + spec.offset, registered, 0, spec.access});
     if (!keys.ok()) return keys;
-    d.mrs.find(keys.value.handle)->memory = spec.dm;
+    Mr& mr = *d.mrs.find(keys.value.handle);
+    mr.memory = spec.dm;
+    mr.length = spec.length;
     ++dm.users;
     return keys;
 }

@@ -9,6 +9,7 @@
 
 #include "verbs_shim/client/clock/clock.hpp"
 #include "verbs_shim/client/net/real.hpp"
+#include "verbs_shim/client/spin/spin.hpp"
 #include "verbs_shim/client/turn/start.hpp"
 #include "verbs_shim/client/turn/thread_state.hpp"
 #include "verbs_shim/client/turn/turn.hpp"
@@ -96,6 +97,7 @@ void* run_thread(void* argument) {
     r->handle = pthread_self();
     pthread_setspecific(g_end_key, reinterpret_cast<void*>(uintptr_t{1}));
     turn::arrive(r->slot);
+    spin::note_own_stack();
     turn::t_state.cancel_key = cancel_key(r->slot);
     turn::t_state.cancel_seen = r->cancel_seen;
     return r->function(r->argument);

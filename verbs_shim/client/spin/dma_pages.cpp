@@ -45,28 +45,14 @@ uint32_t g_num_poll_pages = 0;
 
 int g_memory_fd = -1;  ///< /proc/self/mem: reads pages whatever their protection
 thread_local Range t_stack __attribute__((tls_model("initial-exec"))) = {0, 0};
-thread_local bool t_stack_is_known __attribute__((tls_model("initial-exec"))) = false;  ///< else t_stack is a guess
 
 /// The calling thread's stack: a page on it cannot be taken away, the kernel puts signal frames there.
-const Range& own_stack() {
-    if (t_stack.end != 0) return t_stack;
-    pthread_attr_t attributes;
-    void* low = nullptr;
-    size_t bytes = 0;
-    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-        pthread_attr_getstack(&attributes, &low, &bytes);
-        pthread_attr_destroy(&attributes);
-    }
-    const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-    const auto begin = reinterpret_cast<uintptr_t>(low);
-    // On a stack of the program's own making: a generous neighbourhood.
+Range own_stack() {
+    const uintptr_t here = page_of(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)));
+    if (here >= t_stack.begin && here < t_stack.end) return t_stack;
+    // A thread, or a stack, of the program's own making: a generous neighbourhood.
     constexpr uintptr_t kNeighbourhood = 1 << 20;
-    t_stack_is_known = here >= begin && here < begin + bytes;
-    if (t_stack_is_known)
-        t_stack = {begin, begin + bytes};
-    else
-        t_stack = {page_of(here) - kNeighbourhood, page_of(here) + kNeighbourhood};
-    return t_stack;
+    return {here - kNeighbourhood, here + kNeighbourhood};
 }
 
 void change(uintptr_t begin, uintptr_t end, int protection) {
@@ -74,7 +60,7 @@ void change(uintptr_t begin, uintptr_t end, int protection) {
 }
 
 void protect_range(Range r) {
-    const Range& stack = own_stack();
+    const Range stack = own_stack();
     if (r.end <= stack.begin || r.begin >= stack.end) {
         change(r.begin, r.end, PROT_NONE);
         return;
@@ -92,7 +78,7 @@ PollPage* find_poll_page(uintptr_t page) {
 }
 
 bool on_own_stack(uintptr_t page) {
-    const Range& stack = own_stack();
+    const Range stack = own_stack();
     return page >= stack.begin && page < stack.end;
 }
 
@@ -101,6 +87,17 @@ void note_state() {
 }
 
 }  // namespace
+
+void note_own_stack() {
+    pthread_attr_t attributes;
+    void* low = nullptr;
+    size_t bytes = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+    pthread_attr_getstack(&attributes, &low, &bytes);
+    pthread_attr_destroy(&attributes);
+    const auto begin = reinterpret_cast<uintptr_t>(low);
+    t_stack = {begin, begin + bytes};
+}
 
 bool is_dma_page(uintptr_t page) {
     for (uint32_t i = 0; i < g_num_ranges; ++i)
@@ -194,8 +191,7 @@ uint32_t count_opening(uintptr_t page) {
 }
 
 bool is_stack_in_use(uintptr_t page, uintptr_t stack_pointer) {
-    return on_own_stack(page_of(stack_pointer)) && t_stack_is_known && page >= page_of(stack_pointer) &&
-           on_own_stack(page);
+    return stack_pointer >= t_stack.begin && page >= page_of(stack_pointer) && page < t_stack.end;
 }
 
 bool read_protected(uintptr_t address, void* out, size_t bytes) {
@@ -260,7 +256,6 @@ void forget_parent() {
     if (g_memory_fd >= 0) kernel(SYS_close, g_memory_fd);
     g_memory_fd = -1;
     protection_due.store(false, std::memory_order_relaxed);
-    t_stack = {0, 0};
 }
 
 }  // namespace simverbs::client::spin

@@ -14,6 +14,10 @@ namespace simverbs::client::spin {
 void memory_registered(const void* addr, size_t length, unsigned access);
 void memory_deregistered(const void* addr, size_t length, unsigned access);
 
+/// Before a thread runs any code of the program: where its stack lies. It allocates memory, and what needs to know the
+/// stack are signal handlers, which may have come while the thread holds malloc's lock.
+void note_own_stack();
+
 /// True while pages of this process are inaccessible.
 extern std::atomic<bool> pages_protected;
 void make_accessible();

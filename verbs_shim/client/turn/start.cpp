@@ -12,6 +12,7 @@
 #include "verbs_shim/client/process/randomness.hpp"
 #include "verbs_shim/client/process/signal_table.hpp"
 #include "verbs_shim/client/process/threads.hpp"
+#include "verbs_shim/client/spin/spin.hpp"
 #include "verbs_shim/client/turn/hand_off.hpp"
 #include "verbs_shim/client/turn/thread_state.hpp"
 #include "verbs_shim/client/turn/turn.hpp"
@@ -101,6 +102,7 @@ void start() {
     if (!g_started.compare_exchange_strong(expected, static_cast<uint32_t>(Started::Starting))) return;
     if (connection::hello()) {
         note_membership();
+        spin::note_own_stack();
         process::install_handlers();
         process::remember_environment();
         __cxa_atexit(on_exit, nullptr, nullptr);
