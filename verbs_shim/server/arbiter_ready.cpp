@@ -105,7 +105,8 @@ void Arbiter::copy_wait(uint32_t slot) {
     state.deadline_ps = s.wait.deadline_ps;
     // It would hold up everybody's time.
     state.short_waits = state.deadline_ps - s.clock_ps < kShortestWaitPs ? state.short_waits + 1 : 0;
-    if (state.short_waits > kMaxShortWaits) state.deadline_ps = saturating(SimTime::ps(s.clock_ps), kLongerWaitPs).in_ps();
+    if (state.short_waits > kMaxShortWaits)
+        state.deadline_ps = saturating(SimTime::ps(s.clock_ps), kLongerWaitPs).in_ps();
     const uint32_t n = std::min(s.wait.num_items, protocol::kMaxWaitItems);
     state.items.assign(s.wait.items, s.wait.items + n);
     for (size_t i = 0; i < n; ++i) {
