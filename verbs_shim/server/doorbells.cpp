@@ -197,7 +197,12 @@ uint64_t drain_doorbells(Lab& lab, Client& client, sim::SimTime earliest, sim::S
     if (produced - client.doorbells_taken > protocol::kDoorbells)
         client.doorbells_taken = produced - protocol::kDoorbells;
     const uint64_t first = client.doorbells_taken;
-    if (first == produced) return 0;
+    if (first == produced) {
+        // A process that has overwritten the server's count would wait for room for ever.
+        if (header.consumed.load(std::memory_order_relaxed) != first)
+            header.consumed.store(first, std::memory_order_release);
+        return 0;
+    }
     Drain d{lab, client, client.wqe_slot, client.wqe_sges};
     sim::SimTime t = earliest;
     for (; client.doorbells_taken != produced && d.budget > 0; ++client.doorbells_taken) {
