@@ -85,7 +85,7 @@ class PacketRuns {
     /// Entries of runs that a packet may belong to. Those that have ended stay until others come.
     using Ways = std::array<uint32_t, kWays>;
     static constexpr unsigned kMarkBit = 27;  ///< of the third word: wire::kFecn among the flags
-#ifndef __clang__  // which cannot see through bit fields in constant expressions
+#ifndef __clang__                             // which cannot see through bit fields in constant expressions
     static_assert([] {
         wire::Packet marked{}, unmarked{};
         marked.flags = wire::kFecn;
