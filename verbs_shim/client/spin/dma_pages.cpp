@@ -46,6 +46,20 @@ uint32_t g_num_poll_pages = 0;
 int g_memory_fd = -1;  ///< /proc/self/mem: reads pages whatever their protection
 thread_local Range t_stack __attribute__((tls_model("initial-exec"))) = {0, 0};
 
+/// What the pages are and what is known of them part for a moment: a probe that comes just then must not look.
+thread_local volatile bool t_changing __attribute__((tls_model("initial-exec"))) = false;
+
+class Changing {
+  public:
+    Changing() : before_(t_changing) { t_changing = true; }
+    ~Changing() { t_changing = before_; }
+    Changing(const Changing&) = delete;
+    Changing& operator=(const Changing&) = delete;
+
+  private:
+    bool before_;
+};
+
 /// The calling thread's stack: a page on it cannot be taken away, the kernel puts signal frames there.
 Range own_stack() {
     const uintptr_t here = page_of(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)));
@@ -99,6 +113,10 @@ void note_own_stack() {
     t_stack = {begin, begin + bytes};
 }
 
+bool changing_pages() {
+    return t_changing;
+}
+
 bool is_dma_page(uintptr_t page) {
     for (uint32_t i = 0; i < g_num_ranges; ++i)
         if (page >= g_ranges[i].begin && page < g_ranges[i].end) return true;
@@ -110,6 +128,7 @@ bool any_dma_pages() {
 }
 
 bool protect_all() {
+    const Changing changing;
     if (g_num_ranges == 0) return false;
     for (uint32_t i = 0; i < g_num_ranges; ++i) protect_range(g_ranges[i]);
     for (uint32_t i = 0; i < g_num_poll_pages; ++i) g_poll_pages[i].open = false;
@@ -120,6 +139,7 @@ bool protect_all() {
 }
 
 void open_all() {
+    const Changing changing;
     if (g_protection == Protection::All)
         for (uint32_t i = 0; i < g_num_ranges; ++i) change(g_ranges[i].begin, g_ranges[i].end, kOpen);
     if (g_protection == Protection::PollPages)
@@ -131,15 +151,20 @@ void open_all() {
 }
 
 void open_all_but_poll_pages() {
+    const Changing changing;
     if (g_protection != Protection::All) return;
     open_all();
     protect_poll_pages();
 }
 
 void protect_page(uintptr_t page) {
+    const Changing changing;
     if (on_own_stack(page)) return;
+    PollPage* const p = find_poll_page(page);
+    // All the others may have been opened meanwhile: a page that is closed then would be known to nobody.
+    if (p == nullptr && g_protection != Protection::All) return;
     change(page, page + kPageBytes, PROT_NONE);
-    if (PollPage* p = find_poll_page(page)) p->open = false;
+    if (p != nullptr) p->open = false;
     for (uint32_t i = 0; i < g_num_opened; ++i)
         if (g_opened[i] == page) g_opened[i] = g_opened[--g_num_opened];
     if (g_protection == Protection::None) g_protection = Protection::PollPages;
@@ -147,6 +172,7 @@ void protect_page(uintptr_t page) {
 }
 
 void open_page(uintptr_t page) {
+    const Changing changing;
     change(page, page + kPageBytes, kOpen);
     if (PollPage* p = find_poll_page(page)) p->open = true;
     if (g_protection != Protection::All) return;
@@ -170,6 +196,7 @@ bool is_poll_page(uintptr_t page) {
 }
 
 void remember_poll_page(uintptr_t page) {
+    const Changing changing;
     PollPage* p = find_poll_page(page);
     if (p == nullptr && g_num_poll_pages < kMaxPollPages && !on_own_stack(page)) {
         p = &g_poll_pages[g_num_poll_pages++];
@@ -179,6 +206,7 @@ void remember_poll_page(uintptr_t page) {
 }
 
 void forget_poll_page(uintptr_t page) {
+    const Changing changing;
     PollPage* const p = find_poll_page(page);
     if (p == nullptr) return;
     if (!p->open) change(page, page + kPageBytes, kOpen);
@@ -211,6 +239,7 @@ bool read_protected(uintptr_t address, void* out, size_t bytes) {
 // --- spin.hpp --------------------------------------------------------------------------------------------------------
 
 void memory_registered(const void* address, size_t length, unsigned access) {
+    const Changing changing;
     if (length == 0 || (access & IBV_ACCESS_LOCAL_WRITE) == 0 || !turn::active()) return;
     const auto begin = reinterpret_cast<uintptr_t>(address);
     // What is registered must be readable and writable, or it is not ours to change.
@@ -219,6 +248,7 @@ void memory_registered(const void* address, size_t length, unsigned access) {
 }
 
 void memory_deregistered(const void* address, size_t length, unsigned access) {
+    const Changing changing;
     if (length == 0 || (access & IBV_ACCESS_LOCAL_WRITE) == 0) return;
     const auto begin = reinterpret_cast<uintptr_t>(address);
     const Range r{page_of(begin), page_of(begin + length - 1) + kPageBytes};
@@ -244,6 +274,7 @@ void make_accessible() {
 }
 
 void protect_poll_pages() {
+    const Changing changing;
     protection_due.store(false, std::memory_order_relaxed);
     for (uint32_t i = 0; i < g_num_poll_pages; ++i)
         if (g_poll_pages[i].open || g_protection == Protection::None) protect_page(g_poll_pages[i].page);

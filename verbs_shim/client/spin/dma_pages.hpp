@@ -11,6 +11,8 @@ constexpr uintptr_t page_of(uintptr_t address) {
     return address & ~(kPageBytes - 1);
 }
 
+/// This thread is in the middle of changing the protection of pages (a signal has interrupted it there).
+bool changing_pages();
 /// True if the page holds registered memory that DMA may write.
 bool is_dma_page(uintptr_t page);
 bool any_dma_pages();

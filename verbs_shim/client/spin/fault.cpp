@@ -175,7 +175,7 @@ bool handle_fault(int signal_number, const siginfo_t* info, void* context) {
 
 void handle_probe(void* context) {
 #if defined(__x86_64__)
-    if (!may_look()) return;
+    if (!may_look() || changing_pages()) return;
     const bool nothing_since = t_faults == t_faults_at_probe;
     t_faults_at_probe = t_faults;
     const bool was_protected = pages_protected.load(std::memory_order_relaxed);
