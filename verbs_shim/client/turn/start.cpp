@@ -63,7 +63,6 @@ void arrive(uint32_t slot) {
     s.slot_flags.store(0, std::memory_order_relaxed);
     t.depth = 1;
     t.slot = &s;
-    g_process.threads.fetch_add(1, std::memory_order_relaxed);
     clock::trap_tsc();
     hand_off(Yield::Arrived);
     t.began_ps = s.clock_ps;
@@ -71,6 +70,15 @@ void arrive(uint32_t slot) {
     t.depth = 0;
     s.in_shim.store(0, std::memory_order_relaxed);
 }
+
+namespace {
+
+void first_thread_arrives(uint32_t slot) {
+    g_process.threads.store(1, std::memory_order_relaxed);
+    arrive(slot);
+}
+
+}  // namespace
 
 void leave_lab(bool process_ends) {
     ThreadState& t = t_state;
@@ -110,7 +118,7 @@ void start() {
         const uint32_t slot = connection::hello_reply().slot;
         process::remember_main_thread(slot);
         if (g_process.lab->clock_mode == ClockMode::Virtual) process::seed_libc();
-        if (g_process.virtual_clock.load(std::memory_order_relaxed) && can_have_slot(slot)) arrive(slot);
+        if (g_process.virtual_clock.load(std::memory_order_relaxed) && can_have_slot(slot)) first_thread_arrives(slot);
         net::image_arrived();
     }
     g_started.store(static_cast<uint32_t>(Started::Done), std::memory_order_release);
@@ -129,7 +137,7 @@ void start_child(uint32_t slot) {
     note_membership();
     const uint32_t granted = connection::hello_reply().slot;
     process::remember_main_thread(granted);
-    if (g_process.virtual_clock.load(std::memory_order_relaxed) && can_have_slot(granted)) arrive(granted);
+    if (g_process.virtual_clock.load(std::memory_order_relaxed) && can_have_slot(granted)) first_thread_arrives(granted);
 }
 
 namespace {
