@@ -155,8 +155,8 @@ int run_on(const OnOptions& options) {
     if (command.empty())
         throw UserError(fmt::format(
             "on: no command is given; expected one behind '--', such as: simverbs on {} -- ib_send_bw", host));
-    const auto program = [&] {
-        return as_it_is ? parse_program(command) : parse_program(fmt::format("{}", fmt::join(command, " ")));
+    const auto program = [&command, raw = as_it_is] {
+        return raw ? parse_program(command) : parse_program(fmt::format("{}", fmt::join(command, " ")));
     };
     if (const char* const socket = name.empty() ? std::getenv(protocol::kEnvSocket) : nullptr)
         return go_over(socket, host, program());
