@@ -89,7 +89,7 @@ FI_PINGPONG = {"msg": "-p verbs -e msg", "rdm": "-p \"verbs;ofi_rxm\" -e rdm"}
 
 def fio(verb):
     job = "--ioengine=rdma --port=7174 --bs=64k --size=1m --iodepth=16"
-    return dict(needs=("fio",), seconds=4, stdout=(r"^\[h1\] .*err= 0:", r"^\[h1\] +WRITE: bw=", r"issued rwts: total=0,16,0,0"),
+    return dict(needs=("fio",), seconds=6, stdout=(r"^\[h1\] .*err= 0:", r"^\[h1\] +WRITE: bw=", r"issued rwts: total=0,16,0,0"),
                 commands=(("h0", f"fio --name=server {job} --rw=read"),
                           ("h1", f"sh -c 'sleep 0.1; fio --name=client {job} --hostname=h0 --verb={verb} --rw=write'")))
 
