@@ -52,9 +52,7 @@ bool has(char* const* environment, const char* name) {
 }
 
 char* append(char* at, const char* text) {
-    const size_t n = strlen(text);
-    memcpy(at, text, n);
-    return at + n;
+    return stpcpy(at, text);
 }
 
 bool lists(const char* preload, const char* library) {
