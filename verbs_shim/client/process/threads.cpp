@@ -128,13 +128,12 @@ int create(pthread_t* out, const pthread_attr_t* attributes, void* (*function)(v
         r->detached = wants_detached(attributes);
         turn::charge(kCreatePs);
         slot.clock_ps = turn::now_ps();
-        // From now on, not from its arrival on: who spins meanwhile is to know that another thread may end that.
-        turn::g_process.threads.fetch_add(1, std::memory_order_relaxed);
         rc = real_pthread_create(out, attributes, &run_thread, r);
         if (rc == 0) {
             r->handle = *out;
+            // Not from its arrival on: if this thread spins first, it is to know that another may end that.
+            turn::g_process.threads.fetch_add(1, std::memory_order_relaxed);
         } else {
-            turn::g_process.threads.fetch_sub(1, std::memory_order_relaxed);
             r->used.store(false, std::memory_order_release);
         }
     }
