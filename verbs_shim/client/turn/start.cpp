@@ -137,7 +137,8 @@ void start_child(uint32_t slot) {
     note_membership();
     const uint32_t granted = connection::hello_reply().slot;
     process::remember_main_thread(granted);
-    if (g_process.virtual_clock.load(std::memory_order_relaxed) && can_have_slot(granted)) first_thread_arrives(granted);
+    if (g_process.virtual_clock.load(std::memory_order_relaxed) && can_have_slot(granted))
+        first_thread_arrives(granted);
 }
 
 namespace {
