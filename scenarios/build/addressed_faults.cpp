@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "models/wire/opcode_table.hpp"
 #include "sim/check.hpp"
@@ -10,35 +11,17 @@ namespace simverbs::scenarios {
 
 namespace {
 
+/// Of packets; whatever else happens to a link takes it down.
 link::FaultKind link_kind(AddressedFaultKind kind) {
-    switch (kind) {
-        case AddressedFaultKind::Drop:
-            return link::FaultKind::Drop;
-        case AddressedFaultKind::Corrupt:
-            return link::FaultKind::Corrupt;
-        case AddressedFaultKind::Duplicate:
-            return link::FaultKind::Duplicate;
-        case AddressedFaultKind::Delay:
-            return link::FaultKind::Delay;
-        case AddressedFaultKind::Reorder:
-            return link::FaultKind::Reorder;
-        case AddressedFaultKind::EcnMark:
-            return link::FaultKind::EcnMark;
-        case AddressedFaultKind::Down:
-        case AddressedFaultKind::Flap:
-        case AddressedFaultKind::PauseStorm:
-        case AddressedFaultKind::Kill:
-        case AddressedFaultKind::Freeze:
-        case AddressedFaultKind::FailCall:
-        case AddressedFaultKind::LimitCq:
-        case AddressedFaultKind::PlaceCqe:
-        case AddressedFaultKind::DelayReceives:
-        case AddressedFaultKind::PortState:
-        case AddressedFaultKind::ChangeGid:
-        case AddressedFaultKind::ChangePkey:
-        case AddressedFaultKind::PortEvent:
-            return link::FaultKind::Down;
-    }
+    static constexpr std::pair<AddressedFaultKind, link::FaultKind> kOfPackets[] = {
+        {AddressedFaultKind::Drop, link::FaultKind::Drop},
+        {AddressedFaultKind::Corrupt, link::FaultKind::Corrupt},
+        {AddressedFaultKind::Duplicate, link::FaultKind::Duplicate},
+        {AddressedFaultKind::Delay, link::FaultKind::Delay},
+        {AddressedFaultKind::Reorder, link::FaultKind::Reorder},
+        {AddressedFaultKind::EcnMark, link::FaultKind::EcnMark}};
+    for (const auto& [asked, of_link] : kOfPackets)
+        if (asked == kind) return of_link;
     return link::FaultKind::Down;
 }
 

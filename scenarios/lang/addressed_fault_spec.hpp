@@ -35,6 +35,38 @@ enum class AddressedFaultKind {
     ChangePkey,
     PortEvent,
 };
+/// What a fault acts on: packets and signals of a link; what `kill` and `freeze` name; a program's calls; a port.
+enum class FaultPlace { Link, Victim, Program, Port };
+
+[[nodiscard]] constexpr FaultPlace place_of(AddressedFaultKind kind) noexcept {
+    switch (kind) {
+        case AddressedFaultKind::Drop:
+        case AddressedFaultKind::Corrupt:
+        case AddressedFaultKind::Duplicate:
+        case AddressedFaultKind::Delay:
+        case AddressedFaultKind::Reorder:
+        case AddressedFaultKind::EcnMark:
+        case AddressedFaultKind::Down:
+        case AddressedFaultKind::Flap:
+        case AddressedFaultKind::PauseStorm:
+            return FaultPlace::Link;
+        case AddressedFaultKind::Kill:
+        case AddressedFaultKind::Freeze:
+            return FaultPlace::Victim;
+        case AddressedFaultKind::FailCall:
+        case AddressedFaultKind::LimitCq:
+        case AddressedFaultKind::PlaceCqe:
+        case AddressedFaultKind::DelayReceives:
+            return FaultPlace::Program;
+        case AddressedFaultKind::PortState:
+        case AddressedFaultKind::ChangeGid:
+        case AddressedFaultKind::ChangePkey:
+        case AddressedFaultKind::PortEvent:
+            return FaultPlace::Port;
+    }
+    return FaultPlace::Link;
+}
+
 enum class KillTarget { Host, Nic, Switch, Port, Program };
 
 /// Flows of a scenario: all of a workload, or one, by its number there or (without a workload) in the run.

@@ -42,10 +42,6 @@ const std::array<FaultKeyRow, 19> kFaultKeys{{
     {"port_event", AddressedFaultKind::PortEvent, &kPortEventSchema, false},
 }};
 
-[[nodiscard]] bool is_of_link(AddressedFaultKind kind) noexcept {
-    return kind < AddressedFaultKind::Kill;
-}
-
 constexpr std::string_view kExpectedFlow =
     "a workload's name, one of its flows such as 'incast[3]', or the number of a flow in the run";
 
@@ -103,7 +99,7 @@ struct AddressedFaultReader {
     }
 
     void read_link(const FaultKeyRow* row) {
-        const bool needs_none = row != nullptr && !is_of_link(row->kind);
+        const bool needs_none = row != nullptr && place_of(row->kind) != FaultPlace::Link;
         if (section.has("link")) {
             out.link =
                 read_link_ref(reading.network, section.text("link"), section.position("link"), section.path("link"));
@@ -210,37 +206,14 @@ struct AddressedFaultReader {
     }
 
     void read_kind(const Section& inner) {
-        switch (out.kind) {
-            case AddressedFaultKind::Drop:
-            case AddressedFaultKind::Corrupt:
-            case AddressedFaultKind::Duplicate:
-            case AddressedFaultKind::EcnMark:
-                return;
-            case AddressedFaultKind::Delay:
-                out.by = inner.time("by");
-                return;
-            case AddressedFaultKind::Reorder:
-                out.behind = static_cast<int>(inner.integer("behind"));
-                return;
-            case AddressedFaultKind::Down:
-                return read_times(inner);
-            case AddressedFaultKind::Flap:
-                return read_flap(inner);
-            case AddressedFaultKind::PauseStorm:
-                read_times(inner);
-                out.priority = static_cast<int>(inner.integer("priority"));
-                return;
-            case AddressedFaultKind::Kill:
-            case AddressedFaultKind::Freeze:
-            case AddressedFaultKind::FailCall:
-            case AddressedFaultKind::LimitCq:
-            case AddressedFaultKind::PlaceCqe:
-            case AddressedFaultKind::DelayReceives:
-            case AddressedFaultKind::PortState:
-            case AddressedFaultKind::ChangeGid:
-            case AddressedFaultKind::ChangePkey:
-            case AddressedFaultKind::PortEvent:
-                return read_fault_without_link(reading, inner, out);
+        if (place_of(out.kind) != FaultPlace::Link) return read_fault_without_link(reading, inner, out);
+        if (out.kind == AddressedFaultKind::Delay) out.by = inner.time("by");
+        if (out.kind == AddressedFaultKind::Reorder) out.behind = static_cast<int>(inner.integer("behind"));
+        if (out.kind == AddressedFaultKind::Down) read_times(inner);
+        if (out.kind == AddressedFaultKind::Flap) read_flap(inner);
+        if (out.kind == AddressedFaultKind::PauseStorm) {
+            read_times(inner);
+            out.priority = static_cast<int>(inner.integer("priority"));
         }
     }
 

@@ -50,47 +50,35 @@ struct LinklessFaultReader {
     }
 
     void read() {
-        switch (out.kind) {
-            case AddressedFaultKind::Kill:
-                return read_victim("dies");
-            case AddressedFaultKind::Freeze:
-                read_victim("stands still");
-                return read_duration();
-            case AddressedFaultKind::FailCall:
-                read_program("program");
-                out.program.call = inner.text("call");
-                out.program.number = inner.integer("number");
-                out.program.count = inner.integer("count");
-                out.program.error = inner.text("error");
+        switch (place_of(out.kind)) {
+            case FaultPlace::Victim:
+                read_victim(out.kind == AddressedFaultKind::Kill ? "dies" : "stands still");
+                if (out.kind == AddressedFaultKind::Freeze) read_duration();
                 return;
-            case AddressedFaultKind::LimitCq:
-                read_program("program");
-                out.program.number = inner.integer("cq");
-                out.program.entries = inner.integer("entries");
-                return;
-            case AddressedFaultKind::PlaceCqe:
-                read_program("program");
-                if (inner.has("cq")) out.program.cq = inner.integer("cq");
-                out.program.number = inner.integer("arming");
-                out.by = inner.time("patience");
-                return;
-            case AddressedFaultKind::DelayReceives:
-                return read_delay_receives();
-            case AddressedFaultKind::PortState:
-            case AddressedFaultKind::ChangeGid:
-            case AddressedFaultKind::ChangePkey:
-            case AddressedFaultKind::PortEvent:
+            case FaultPlace::Program:
+                return read_program_fault();
+            case FaultPlace::Port:
                 return read_port_change();
-            case AddressedFaultKind::Drop:
-            case AddressedFaultKind::Corrupt:
-            case AddressedFaultKind::Duplicate:
-            case AddressedFaultKind::Delay:
-            case AddressedFaultKind::Reorder:
-            case AddressedFaultKind::EcnMark:
-            case AddressedFaultKind::Down:
-            case AddressedFaultKind::Flap:
-            case AddressedFaultKind::PauseStorm:
+            case FaultPlace::Link:
                 return;
+        }
+    }
+
+    void read_program_fault() {
+        if (out.kind == AddressedFaultKind::DelayReceives) return read_delay_receives();
+        read_program("program");
+        if (out.kind == AddressedFaultKind::FailCall) {
+            out.program.call = inner.text("call");
+            out.program.number = inner.integer("number");
+            out.program.count = inner.integer("count");
+            out.program.error = inner.text("error");
+        } else if (out.kind == AddressedFaultKind::LimitCq) {
+            out.program.number = inner.integer("cq");
+            out.program.entries = inner.integer("entries");
+        } else {
+            if (inner.has("cq")) out.program.cq = inner.integer("cq");
+            out.program.number = inner.integer("arming");
+            out.by = inner.time("patience");
         }
     }
 

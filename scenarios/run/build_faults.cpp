@@ -27,30 +27,15 @@ class FaultMaker {
     void add(const AddressedFaultSpec& fault) {
         number_ = static_cast<uint32_t>(built_.records.size());
         built_.records.push_back({fault.name, 0, fault.must_fire, {}, {}, {}});
-        switch (fault.kind) {
-            case AddressedFaultKind::Kill:
-            case AddressedFaultKind::Freeze:
-                return kill(fault);
-            case AddressedFaultKind::FailCall:
-            case AddressedFaultKind::LimitCq:
-            case AddressedFaultKind::PlaceCqe:
-            case AddressedFaultKind::DelayReceives:
-                return;  // the programs' own
-            case AddressedFaultKind::PortState:
-            case AddressedFaultKind::ChangeGid:
-            case AddressedFaultKind::ChangePkey:
-            case AddressedFaultKind::PortEvent:
-                return change_port(fault);
-            case AddressedFaultKind::Drop:
-            case AddressedFaultKind::Corrupt:
-            case AddressedFaultKind::Duplicate:
-            case AddressedFaultKind::Delay:
-            case AddressedFaultKind::Reorder:
-            case AddressedFaultKind::EcnMark:
-            case AddressedFaultKind::Down:
-            case AddressedFaultKind::Flap:
-            case AddressedFaultKind::PauseStorm:
+        switch (place_of(fault.kind)) {
+            case FaultPlace::Link:
                 return add_to_link(fault);
+            case FaultPlace::Victim:
+                return kill(fault);
+            case FaultPlace::Program:
+                return;  // the programs' own
+            case FaultPlace::Port:
+                return change_port(fault);
         }
     }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks of scenarios with programs: `simverbs run` on those of the library, and on small ones. One function a check."""
 
+import contextlib
 import json
 import pathlib
 import re
@@ -61,6 +62,16 @@ def run_text(text, *options):
         file = pathlib.Path(folder) / "s.yaml"
         file.write_text(text.replace("{folder}", folder))
         return run_file(file, "--out", f"{folder}/out", *options)
+
+
+@contextlib.contextmanager
+def results_of(pingpong):
+    """The folder of a run of the scenario `pingpong`, which must pass, until the end of the `with`."""
+    with tempfile.TemporaryDirectory(prefix="svt-") as folder:
+        file = pathlib.Path(folder) / "s.yaml"
+        file.write_text(pingpong)
+        expect(run_file(file, "--out", folder), 0, "passed pingpong")
+        yield pathlib.Path(folder)
 
 
 def files_of(folder):
@@ -220,28 +231,16 @@ def a_killed_host_takes_its_programs_with_it():
 
 
 def a_scenario_captures_the_ports_that_it_names():
-    server, environment = run_program_case.server_and_environment(OPTIONS.simverbs)
-    with tempfile.TemporaryDirectory(prefix="svt-") as folder:
-        file = pathlib.Path(folder) / "s.yaml"
-        file.write_text(PINGPONG + "outputs: {pcap: h1}\n")
-        run = subprocess.run([server, "run", str(file), "--out", folder], stdin=subprocess.DEVNULL, capture_output=True,
-                             text=True, timeout=120, env=environment)
-        expect(run, 0, "passed pingpong")
-        captures = sorted(path.name for path in pathlib.Path(folder).rglob("*.pcap"))
+    with results_of(PINGPONG + "outputs: {pcap: h1}\n") as folder:
+        captures = sorted(path.name for path in folder.rglob("*.pcap"))
         if captures != ["h1-mlx5_0-1.pcap"]:
             raise AssertionError(f"captures: {captures}")
     expect(run_text(PINGPONG + "outputs: {pcap: sw0}\n"), 2, "the packets of 'sw0' cannot be captured")
 
 
 def a_scenario_writes_a_timeline_of_its_programs():
-    server, environment = run_program_case.server_and_environment(OPTIONS.simverbs)
-    with tempfile.TemporaryDirectory(prefix="svt-") as folder:
-        file = pathlib.Path(folder) / "s.yaml"
-        file.write_text(PINGPONG + "outputs: {timeline: true, timeline_packets: 30}\n")
-        run = subprocess.run([server, "run", str(file), "--out", folder], stdin=subprocess.DEVNULL, capture_output=True,
-                             text=True, timeout=120, env=environment)
-        expect(run, 0, "passed pingpong")
-        page = (pathlib.Path(folder) / "pingpong" / "timeline.html").read_text(encoding="utf-8")
+    with results_of(PINGPONG + "outputs: {timeline: true, timeline_packets: 30}\n") as folder:
+        page = (folder / "pingpong" / "timeline.html").read_text(encoding="utf-8")
         for part in ("the first 30 of", "outputs.timeline_packets:", "ibv_rc_pingpong -g 1 -n 20 h0", '"name":"RC_SEND_FIRST"'):
             if part not in page:
                 raise AssertionError(f"the timeline lacks {part!r}")

@@ -49,39 +49,16 @@ FaultSchedule::FaultSchedule(const scenarios::ScenarioSpec& spec, const std::vec
 
 void FaultSchedule::add_ports_of(uint32_t number, const FaultyPort& port) {
     const AddressedFaultSpec& fault = spec_.faults[number];
-    switch (fault.kind) {
-        case AddressedFaultKind::Down:
-            put({fault.from, number, FaultStep::Kind::Dark, port});
-            put({fault.until, number, FaultStep::Kind::Light, port});
-            return;
-        case AddressedFaultKind::Flap:
-            put({fault.from, number, FaultStep::Kind::Dark, port});
-            return;
-        case AddressedFaultKind::Kill:
-            put({fault.at, number, FaultStep::Kind::Dark, port});
-            return;
-        case AddressedFaultKind::PortState:
-            put({fault.at, number, FaultStep::Kind::Begin, port});
-            put({end_of(fault), number, FaultStep::Kind::End, port});
-            return;
-        case AddressedFaultKind::ChangeGid:
-        case AddressedFaultKind::ChangePkey:
-        case AddressedFaultKind::PortEvent:
-            put({fault.at, number, FaultStep::Kind::Begin, port});
-            return;
-        case AddressedFaultKind::Drop:
-        case AddressedFaultKind::Corrupt:
-        case AddressedFaultKind::Duplicate:
-        case AddressedFaultKind::Delay:
-        case AddressedFaultKind::Reorder:
-        case AddressedFaultKind::EcnMark:
-        case AddressedFaultKind::PauseStorm:
-        case AddressedFaultKind::Freeze:
-        case AddressedFaultKind::FailCall:
-        case AddressedFaultKind::LimitCq:
-        case AddressedFaultKind::PlaceCqe:
-        case AddressedFaultKind::DelayReceives:
-            return;
+    if (place_of(fault.kind) == scenarios::FaultPlace::Port) {
+        put({fault.at, number, FaultStep::Kind::Begin, port});
+        if (fault.kind == AddressedFaultKind::PortState) put({end_of(fault), number, FaultStep::Kind::End, port});
+    } else if (fault.kind == AddressedFaultKind::Down) {
+        put({fault.from, number, FaultStep::Kind::Dark, port});
+        put({fault.until, number, FaultStep::Kind::Light, port});
+    } else if (fault.kind == AddressedFaultKind::Flap) {
+        put({fault.from, number, FaultStep::Kind::Dark, port});
+    } else if (fault.kind == AddressedFaultKind::Kill) {
+        put({fault.at, number, FaultStep::Kind::Dark, port});
     }
 }
 

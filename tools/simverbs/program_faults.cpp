@@ -11,6 +11,7 @@ namespace simverbs::tools {
 
 using scenarios::AddressedFaultKind;
 using scenarios::AddressedFaultSpec;
+using scenarios::FaultPlace;
 using scenarios::KillTarget;
 using sim::SimTime;
 
@@ -115,8 +116,8 @@ std::vector<server::FaultFiring> ProgramRunner::firings() const {
         const AddressedFaultSpec& fault = spec_.faults[f];
         if (number_in_program_faults_[f])
             out[f] = program_faults_.firing(*number_in_program_faults_[f], fault.program.name.text);
-        const bool has_own_time = fault.kind == AddressedFaultKind::Kill || fault.kind == AddressedFaultKind::Freeze ||
-                                  fault.kind >= AddressedFaultKind::PortState;
+        const FaultPlace place = place_of(fault.kind);
+        const bool has_own_time = place == FaultPlace::Victim || place == FaultPlace::Port;
         if (has_own_time && out[f].times == 0 && out[f].silence.empty() &&
             fault.at > session_->lab().engine().frontier())
             out[f].silence = fmt::format("the programs had ended at {:.3f} us",

@@ -48,28 +48,27 @@ Op op_of_call(std::string_view call) noexcept {
     return Op::kCount;
 }
 
-size_t ProgramFaults::add(const FailCall& fault) {
-    calls_.push_back({fault, firings_.size(), 0});
+template <class Fault>
+size_t ProgramFaults::add_to(std::vector<Entry<Fault>>& entries, const Fault& fault) {
+    entries.push_back({fault, firings_.size(), 0});
     firings_.emplace_back();
     return firings_.size() - 1;
+}
+
+size_t ProgramFaults::add(const FailCall& fault) {
+    return add_to(calls_, fault);
 }
 
 size_t ProgramFaults::add(const LimitCq& fault) {
-    limits_.push_back({fault, firings_.size(), 0});
-    firings_.emplace_back();
-    return firings_.size() - 1;
+    return add_to(limits_, fault);
 }
 
 size_t ProgramFaults::add(const PlaceCqe& fault) {
-    places_.push_back({fault, firings_.size(), 0});
-    firings_.emplace_back();
-    return firings_.size() - 1;
+    return add_to(places_, fault);
 }
 
 size_t ProgramFaults::add(const DelayReceives& fault) {
-    delays_.push_back({fault, firings_.size(), 0});
-    firings_.emplace_back();
-    return firings_.size() - 1;
+    return add_to(delays_, fault);
 }
 
 int ProgramFaults::refuse(uint32_t program, Op op, SimTime now, std::string& why) {

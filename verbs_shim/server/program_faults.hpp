@@ -105,6 +105,8 @@ class ProgramFaults {
         size_t index = 0;   ///< in firings_
         uint64_t seen = 0;  ///< calls, CQs, armings or receives that came into question
     };
+    template <class Fault>
+    size_t add_to(std::vector<Entry<Fault>>& entries, const Fault& fault);
 
     std::vector<FaultFiring> firings_;
     std::vector<Entry<FailCall>> calls_;

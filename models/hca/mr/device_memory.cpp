@@ -1,7 +1,5 @@
 // Memory on the adapter, and hints for on-demand paging.
-#include <algorithm>
-
-#include "models/hca/device.hpp"
+#include "models/hca/mr/add_region.hpp"
 
 namespace simverbs::hca {
 
@@ -66,13 +64,10 @@ Result<MrKeys> Hca::reg_dm_mr(const ControlContext& by, const DmMrSpec& spec) {
                            e.required = "a range inside of the " + std::to_string(dm.length) + " bytes";
                        }),
                 {}};
-    // Only where pages are pinned is a range without any refused.
-    const uint64_t registered = std::max<uint64_t>(spec.length, 1);
-    const auto keys = reg_mr(by, {spec.pd, dm.space, dm.addr + spec.offset, registered, 0, spec.access});
+    const MrSpec region{spec.pd, dm.space, dm.addr + spec.offset, spec.length, 0, spec.access};
+    const auto keys = add_region(d, by, region, Pages::None);
     if (!keys.ok()) return keys;
-    Mr& mr = *d.mrs.find(keys.value.handle);
-    mr.memory = spec.dm;
-    mr.length = spec.length;
+    d.mrs.find(keys.value.handle)->memory = spec.dm;
     ++dm.users;
     return keys;
 }

@@ -1,5 +1,5 @@
 // Memory regions: registration and its end.
-#include "models/hca/device.hpp"
+#include "models/hca/mr/add_region.hpp"
 
 namespace simverbs::hca {
 
@@ -31,9 +31,9 @@ int check_access_flags(const ControlContext& by, uint32_t access, const Behaviou
 }
 
 /// Source: the kernel's ib_umem_get, which pins whole pages: a range without any is refused.
-int check_range(const ControlContext& by, const MrSpec& spec) {
+int check_range(const ControlContext& by, const MrSpec& spec, Pages pages) {
     constexpr uint64_t kPage = 4096;
-    if (spec.length == 0 && spec.addr % kPage == 0)
+    if (pages == Pages::Pinned && spec.length == 0 && spec.addr % kPage == 0)
         return refuse(by, EINVAL, Rule::RangeInvalid, [](Explanation& e) {
             e.attribute = "length";
             e.given = "0";
@@ -63,12 +63,11 @@ int has_windows(const ControlContext& by, const Mr& mr) {
 
 }  // namespace
 
-Result<MrKeys> Hca::reg_mr(const ControlContext& by, const MrSpec& spec) {
-    Device& d = *device_;
+Result<MrKeys> add_region(Device& d, const ControlContext& by, const MrSpec& spec, Pages pages) {
     Pd* pd = d.find_pd(by, spec.pd);
     if (pd == nullptr) return {refuse(by, ENOENT, Rule::NoSuchObject, [](Explanation& e) { e.attribute = "pd"; }), {}};
     if (const int error = check_access_flags(by, spec.access, d.profile.behaviour); error != 0) return {error, {}};
-    if (const int error = check_range(by, spec); error != 0) return {error, {}};
+    if (const int error = check_range(by, spec, pages); error != 0) return {error, {}};
     if (d.mrs.count() >= static_cast<uint32_t>(d.attr.max_mr))
         return {refuse(by, ENOMEM, Rule::OutOfResources, [](Explanation& e) { e.attribute = "max_mr"; }), {}};
     Mr& mr = d.mrs.add();
@@ -81,6 +80,10 @@ Result<MrKeys> Hca::reg_mr(const ControlContext& by, const MrSpec& spec) {
     mr.access = spec.access;
     ++pd->users;
     return {0, {mr.handle, mr.lkey, mr.rkey}};
+}
+
+Result<MrKeys> Hca::reg_mr(const ControlContext& by, const MrSpec& spec) {
+    return add_region(*device_, by, spec, Pages::Pinned);
 }
 
 Result<MrKeys> Hca::alloc_null_mr(const ControlContext& by, PdHandle pd_handle) {
@@ -104,7 +107,7 @@ Result<MrKeys> Hca::rereg_mr(const ControlContext& by, MrHandle handle, uint32_t
     if ((flags & kChangeAccess) != 0)
         if (const int error = check_access_flags(by, spec.access, d.profile.behaviour); error != 0) return {error, {}};
     if ((flags & kChangeTranslation) != 0)
-        if (const int error = check_range(by, spec); error != 0) return {error, {}};
+        if (const int error = check_range(by, spec, Pages::Pinned); error != 0) return {error, {}};
     if (d.mover != nullptr) d.mover->settle_all(mr->space);
     ++d.mr_epoch;
     if (pd != nullptr) {
