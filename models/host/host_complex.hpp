@@ -1,0 +1,66 @@
+// The inside of one host as its devices and its software see it: memories, and what lies between them.
+#pragma once
+
+#include <cstdint>
+
+#include "models/host/host_memory.hpp"
+#include "sim/sim_time.hpp"
+
+namespace simverbs::host {
+
+/// A memory of one host: its NUMA nodes' first, then its GPUs', each in the order of the host's description.
+using MemoryId = uint16_t;
+/// The NUMA node nearest to whoever asks.
+inline constexpr MemoryId kNearestMemory = 0xFFFF;
+
+/// A PCIe function that moves data by itself: the host's adapters first, then its GPUs, in the same order.
+using AgentId = uint16_t;
+
+/// GPU memory is an address space of its own, and an address in it is an offset into the GPU's memory: several
+/// processes may see the same bytes at different addresses. GPU `n` of a simulation (all hosts counted in order) is
+/// space kFirstGpuSpace + n; drivers number their processes below.
+inline constexpr AddressSpaceId kFirstGpuSpace = 0xF0000000;
+
+/// A copy by a GPU's copy engine.
+struct CopySpec {
+    AgentId gpu = 0;     ///< whose engine does it
+    uint8_t engine = 0;  ///< which: an engine does one copy at a time, in the order of submission
+    MemoryId from = kNearestMemory, to = kNearestMemory;
+    uint64_t bytes = 0;
+    uint64_t cookie = 0;  ///< for CopySink
+};
+
+/// Who is told of finished copies: called inside the host's window, in the order of its events.
+class CopySink {
+  public:
+    virtual ~CopySink() = default;
+    /// The last byte is in the target memory, and the host's software can know it, at `visible_at`.
+    virtual void on_copy_done(uint64_t cookie, sim::SimTime visible_at) = 0;
+};
+
+/// Timing of one host: PCIe links and switches, root complexes, memories, GPUs' windows. Belongs to the host's node:
+/// calls come in time order. Every transfer is a reservation on each link that it crosses, so that later ones wait.
+/// Without one, an adapter has its profile's latencies and a host to itself (IdealHostPort).
+class HostComplex {
+  public:
+    virtual ~HostComplex() = default;
+
+    /// A CPU's store to a register of `agent` (a doorbell) at `now`: when it arrives there.
+    virtual sim::SimTime mmio_write(AgentId agent, sim::SimTime now, uint32_t bytes) = 0;
+    /// Least time that mmio_write takes: the downward latency of programs.
+    [[nodiscard]] virtual sim::SimTime least_mmio_write(AgentId agent) const = 0;
+    /// A DMA read of `agent` asked for at `now`: when its last completion is back.
+    virtual sim::SimTime dma_read(AgentId agent, sim::SimTime now, MemoryId memory, uint32_t bytes) = 0;
+    /// A posted DMA write: when it is visible in the memory. An agent's writes stay in order.
+    virtual sim::SimTime dma_write(AgentId agent, sim::SimTime now, MemoryId memory, uint32_t bytes) = 0;
+
+    /// A CPU of NUMA node `cpu` stores to or loads from a GPU's BAR1 window (what GDRCopy does): when the last store
+    /// has left the CPU, and the last load's data are there.
+    virtual sim::SimTime cpu_store(MemoryId cpu, sim::SimTime now, MemoryId gpu, uint64_t bytes) = 0;
+    virtual sim::SimTime cpu_load(MemoryId cpu, sim::SimTime now, MemoryId gpu, uint64_t bytes) = 0;
+
+    /// Hands a copy to a GPU's engine; `sink` hears of its end. Long copies share links with other traffic as they go.
+    virtual void submit(const CopySpec& copy, sim::SimTime now, CopySink& sink) = 0;
+};
+
+}  // namespace simverbs::host
