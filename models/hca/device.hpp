@@ -16,7 +16,7 @@
 #include "models/hca/qp/qp.hpp"
 #include "models/hca/qp_observer.hpp"
 #include "models/hca/transport/sorted_queue.hpp"
-#include "models/host/ideal_host_port.hpp"
+#include "models/host/host_port.hpp"
 #include "models/host/payload_mover.hpp"
 #include "models/wire/opcode_table.hpp"
 #include "models/wire/packet_extra.hpp"
@@ -90,8 +90,9 @@ class Device {
     void make_requester_ready(Qp& qp, sim::SimTime now);
     void make_responder_ready(Qp& qp, sim::SimTime now);
     void pump(Port& port, sim::SimTime now);
+    /// `dma_bytes` of `source` are read first.
     void enqueue(Port& port, TxEntry& entry, uint32_t dma_bytes, sim::SimTime now,
-                 sim::SimTime dma_extra = sim::SimTime::zero());
+                 sim::SimTime dma_extra = sim::SimTime::zero(), host::DmaTarget source = {});
     void enqueue_ack(Qp& qp, uint8_t syndrome, wire::Psn psn, sim::SimTime now);
     void transmit(Port& port, sim::SimTime now);
     // transport/flow_gate.cpp: the same where the link has flow control.
@@ -151,6 +152,17 @@ class Device {
                        sim::SimTime visible_at);
     LocalFault scatter_bytes(uint32_t pd, std::span<const Sge> sges, std::span<const uint8_t> bytes,
                              sim::SimTime visible_at);
+    /// Where a DMA goes, for the host's inside; any memory where the host is ideal. Of a region's byte `va`; of byte
+    /// `at` of a list of SGEs; of byte `at` of a message that is sent.
+    [[nodiscard]] host::DmaTarget target_in(const Mr* mr, uint64_t va) const noexcept;
+    [[nodiscard]] host::DmaTarget target_in(std::span<const Sge> sges, uint64_t at) const noexcept {
+        return host_port.has_complex() ? find_target(sges, at) : host::DmaTarget{};
+    }
+    [[nodiscard]] host::DmaTarget source_of(const Qp& qp, uint32_t message, uint64_t at) const noexcept {
+        return host_port.has_complex() ? find_source(qp, message, at) : host::DmaTarget{};
+    }
+    [[nodiscard]] host::DmaTarget find_target(std::span<const Sge> sges, uint64_t at) const noexcept;
+    [[nodiscard]] host::DmaTarget find_source(const Qp& qp, uint32_t message, uint64_t at) const noexcept;
     /// `is_response`: the WQE's SGEs are where the answer goes.
     [[nodiscard]] WcStatus local_status_of(Check check, bool is_response = false) const noexcept;
     /// The same where the WQE is a receive.
@@ -243,7 +255,7 @@ class Device {
     HostSink* sink;
     QpObserver* observer = nullptr;
     host::PayloadMover* mover;
-    host::IdealHostPort host_port;
+    host::HostPort host_port;
     wire::PacketPool* pool = nullptr;
     bool wire_detail = false;  ///< every packet carries its addresses: a capture or a P_Key needs them
 

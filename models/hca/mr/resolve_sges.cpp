@@ -15,6 +15,28 @@ WcStatus Device::receive_status_of(Check check) const noexcept {
     return check == Check::ReceiveTooSmall ? profile.behaviour.receive_too_small : profile.behaviour.bad_receive;
 }
 
+host::DmaTarget Device::target_in(const Mr* mr, uint64_t va) const noexcept {
+    if (mr == nullptr || !host_port.has_complex()) return {};
+    // Spaces differ in their low bits, those of GPUs from those of processes in the high ones.
+    const uint64_t space = (mr->space ^ (mr->space >> 16)) & 0xFFFF;
+    return {mr->host_memory, space << 48 | (mr->addr + (va - mr->iova)) % (uint64_t{1} << 48)};
+}
+
+host::DmaTarget Device::find_target(std::span<const Sge> sges, uint64_t at) const noexcept {
+    for (const Sge& sge : sges) {
+        if (at < sge.length) return target_in(mrs.find_lkey(sge.lkey), sge.addr + at);
+        at -= sge.length;
+    }
+    return {};
+}
+
+host::DmaTarget Device::find_source(const Qp& qp, uint32_t message, uint64_t at) const noexcept {
+    if (qp.verbs == nullptr) return {};
+    const VerbsQp& v = *qp.verbs;
+    const size_t slot = message & qp.message_mask;
+    return find_target(std::span(&v.sges[slot * std::max(v.init.cap.max_send_sge, 1U)], v.wqes[slot].num_sge), at);
+}
+
 Device::LocalFault Device::resolve_sges(uint32_t pd, std::span<const Sge> sges, uint64_t length, uint32_t needed,
                                         std::vector<ResolvedSge>& out) const {
     out.clear();

@@ -42,6 +42,7 @@ Pull UcRequester::pull(sim::SimTime now) {
         return Pull::Nothing;
     }
     const auto extra = m.packets > 1 && r_.cur_packet == 0 ? d_.timing.message_overhead : sim::SimTime::zero();
+    const host::DmaTarget source = d_.source_of(qp_, r_.cur, uint64_t{r_.cur_packet} * qp_.mtu);
     r_.next_psn = r_.next_psn.next();
     if (entry.completes) {
         d_.close_message(m);
@@ -50,7 +51,7 @@ Pull UcRequester::pull(sim::SimTime now) {
     } else {
         ++r_.cur_packet;
     }
-    d_.enqueue(d_.port_of(qp_.path), entry, (m.send_flags & kInline) != 0 ? 0 : length, now, extra);
+    d_.enqueue(d_.port_of(qp_.path), entry, (m.send_flags & kInline) != 0 ? 0 : length, now, extra, source);
     return Pull::Packet;
 }
 
