@@ -67,6 +67,9 @@ class HostComplex {
     /// An MSI-X message, a write behind the agent's earlier ones: when the CPU has it.
     virtual sim::SimTime interrupt(AgentId agent, sim::SimTime now, MemoryId cpu) = 0;
 
+    /// Can `agent`'s requests reach this memory? GPUs are out of reach behind a bridge that refuses peers.
+    [[nodiscard]] virtual bool reachable(AgentId agent, MemoryId memory) const = 0;
+
     /// What the same takes where `agent` sits in a slot as wide and fast as itself right at a host bridge, the memory
     /// or CPU is the nearest, cached and translated, and nothing else is going on. An adapter's profile contains just
     /// this; what a host adds is the difference. It may be less than nothing (a peer below the same switch).
@@ -75,7 +78,8 @@ class HostComplex {
     [[nodiscard]] virtual sim::SimTime nominal_write(AgentId agent, uint32_t bytes) const = 0;
 
     /// A CPU of NUMA node `cpu` stores to or loads from a GPU's BAR1 window (what GDRCopy does): when the last store
-    /// has left the CPU, and the last load's data are there.
+    /// has left the CPU, and the last load's data are there. Long copies go in pieces of 64 KiB at most, each when the
+    /// last one is over, so that they share links with others.
     virtual sim::SimTime cpu_store(MemoryId cpu, sim::SimTime now, MemoryId gpu, uint64_t bytes) = 0;
     virtual sim::SimTime cpu_load(MemoryId cpu, sim::SimTime now, MemoryId gpu, uint64_t bytes) = 0;
 

@@ -15,23 +15,15 @@ struct LabReading;
 class Section;
 struct YamlValue;
 
-/// A place of a platform: a free one, or that of a GPU.
-struct PlatformSlot {
-    host::DeviceSlotSpec spec;
-    bool has_gpu = false;
-};
-
-/// A platform without adapters.
+/// A platform without adapters, and the slots for them.
 struct Platform {
-    host::PlatformSpec inside;  ///< a GPU's name is its slot's
-    std::vector<PlatformSlot> slots;
-    std::vector<std::string> gpu_names;
+    host::PlatformSpec inside;
+    std::vector<host::DeviceSlotSpec> slots;
 };
 
 /// The inside of one host, with its adapters in their slots, in their order.
 struct HostInside {
-    host::PlatformSpec spec;  ///< names of adapters and GPUs are their slots'
-    std::vector<std::string> gpu_names;
+    host::PlatformSpec spec;  ///< names of adapters are their slots'
     SourcePosition position;
     std::string path;
 };

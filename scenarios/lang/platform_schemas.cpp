@@ -39,7 +39,7 @@ constexpr Field kMpsField{.key = "mps",
                           .help = "Largest payload of a TLP (Max_Payload_Size): 128, 256, 512, 1024, 2048 or 4096 B.",
                           .least = "128 B",
                           .most = "4096 B"};
-constexpr Field kBelowField{.key = "below",
+constexpr Field kUnderField{.key = "under",
                             .kind = K::Name,
                             .help = "What its upper end is connected to: a host bridge or a PCIe switch.",
                             .required = true};
@@ -50,9 +50,9 @@ constexpr std::array kPlatformFields{
     Field{.key = "like",
           .kind = K::Text,
           .help = "Another platform, a built-in one or a file, that holds where this one says nothing."},
-    Field{.key = "numa",
+    Field{.key = "numa_nodes",
           .kind = K::Structure,
-          .help = "The NUMA nodes: how many (then numa0, numa1, …), their names, or each by itself.",
+          .help = "The NUMA nodes: how many (then node0, node1, …), their names, or each by itself.",
           .component = &kNumaNodeSchema,
           .shape = "a number of NUMA nodes, a list of names or nodes, or a map of nodes",
           .default_note = "1",
@@ -66,7 +66,7 @@ constexpr std::array kPlatformFields{
           .forms = kFormList},
     Field{.key = "bridges",
           .kind = K::Structure,
-          .help = "The host bridges (root complexes): how many (then pci0, pci1, …), their names, or each by itself.",
+          .help = "The host bridges (root complexes): how many (then root0, root1, …), their names, or each by itself.",
           .component = &kHostBridgeSchema,
           .shape = "a number of host bridges, a list of names or bridges, or a map of bridges",
           .default_note = "one for each NUMA node",
@@ -81,7 +81,7 @@ constexpr std::array kPlatformFields{
           .component = &kSlotSchema},
     Field{.key = "slots",
           .kind = K::Structure,
-          .help = "The slots. Adapters that name none take those without a GPU, in this order.",
+          .help = "The slots for adapters. Adapters that name none take free ones, in this order.",
           .component = &kSlotSchema,
           .shape = "a map of slots, or a list of slots with names",
           .forms = kFormList | kFormNamedMap},
@@ -113,7 +113,7 @@ constexpr std::array kPlatformFields{
           .default_text = "true",
           .help = "Of every NUMA node that does not say: DMA writes end in the last-level cache, and do not wait for "
                   "DRAM."},
-    latency_field("store_latency", "60 ns", "A CPU's store on its way to the root complex."),
+    Field{.key = "cpu", .kind = K::Section, .help = "What its cores' accesses to devices take.", .component = &kCpuSchema},
 };
 
 constexpr std::array kNumaNodeFields{
@@ -145,16 +145,23 @@ constexpr std::array kNumaLinkFields{
     Field{.key = "a", .kind = K::Name, .help = "A NUMA node.", .required = true},
     Field{.key = "b", .kind = K::Name, .help = "Another.", .required = true},
     rate_field("rate", "320 Gb/s", "In each direction."),
-    latency_field("latency", "110 ns", "From the one to the other."),
+    rate_field("peer_rate", "72 Gb/s", "Of that for requests from device to device."),
+    latency_field("latency", "70 ns", "From the one to the other."),
 };
 
 constexpr std::array kHostBridgeFields{
     Field{.key = "name", .kind = K::Name, .help = "The bridge's name (in a list)."},
-    Field{.key = "numa",
+    Field{.key = "numa_node",
           .kind = K::Name,
           .help = "The NUMA node next to it.",
           .default_note = "the first bridge at the first node, and so on"},
-    latency_field("latency", "70 ns", "Through it, one way."),
+    latency_field("latency", "80 ns", "Through it, one way."),
+    Field{.key = "completion",
+          .kind = K::Size,
+          .default_text = "256 B",
+          .help = "Data in a completion at most, as far as the payload of a TLP lets it: 64 to 4096 B, a power of two.",
+          .least = "64 B",
+          .most = "4096 B"},
     rate_field("peer_write_rate", "128 Gb/s",
                "Writes from one of its root ports to another, or to another bridge's: all that peers without a common "
                "switch get."),
@@ -167,49 +174,66 @@ constexpr std::array kHostBridgeFields{
 
 constexpr std::array kPcieSwitchFields{
     Field{.key = "name", .kind = K::Name, .help = "The switch's name (in a list)."},
-    kBelowField,
+    kUnderField,
     gen_field("4", "PCIe generation of the link to what is above it."),
     width_field("Lanes of that link."),
     kMpsField,
-    latency_field("latency", "110 ns", "Through it, one way."),
+    latency_field("latency", "110 ns", "Through it and the link above it, one way."),
     Field{.key = "acs",
           .kind = K::Flag,
           .help = "Requests of peers below it are redirected to the root.",
           .default_note = "as the platform"},
 };
 
+constexpr Field kSlotUnderField{.key = "under",
+                                .kind = K::Name,
+                                .help = "What it is connected to: a host bridge or a PCIe switch.",
+                                .default_note = "required of each of them"};
+constexpr Field kMrrsField{
+    .key = "mrrs",
+    .kind = K::Size,
+    .default_text = "512 B",
+    .help = "Largest read request of the device in it (Max_Read_Request_Size): 128 to 4096 B, a power of two.",
+    .least = "128 B",
+    .most = "4096 B"};
+constexpr Field kLinkLatencyField =
+    latency_field("latency", "115 ns", "PHY, data link and transaction layers of both ends.");
+constexpr Field kAtsField{.key = "ats",
+                          .kind = K::Flag,
+                          .help = "The device in it translates addresses by itself.",
+                          .default_note = "as the platform"};
+
 constexpr std::array kSlotFields{
     Field{.key = "name", .kind = K::Name, .help = "The slot's name (in a list)."},
-    Field{.key = "below",
-          .kind = K::Name,
-          .help = "What it is connected to: a host bridge or a PCIe switch.",
-          .default_note = "required of each slot"},
+    kSlotUnderField,
     gen_field("4", "PCIe generation that it allows; the link trains to the lower one of slot and device."),
     width_field("Lanes that are connected."),
     kMpsField,
-    Field{.key = "mrrs",
-          .kind = K::Size,
-          .default_text = "512 B",
-          .help = "Largest read request of the device in it (Max_Read_Request_Size): 128 to 4096 B, a power of two.",
-          .least = "128 B",
-          .most = "4096 B"},
-    latency_field("latency", "110 ns", "PHY, data link and transaction layers of both ends."),
-    Field{.key = "ats",
-          .kind = K::Flag,
-          .help = "The device in it translates addresses by itself.",
-          .default_note = "as the platform"},
+    kMrrsField,
+    kLinkLatencyField,
+    kAtsField,
 };
 
 constexpr std::array kGpuFields{
     Field{.key = "name", .kind = K::Name, .help = "The GPU's name (in a list)."},
-    Field{.key = "slot", .kind = K::Name, .help = "Where it sits.", .default_note = "required of each GPU"},
     Field{.key = "model", .kind = K::Text, .default_text = "H100", .help = "What it calls itself."},
-    gen_field("5", "PCIe generation that it can do."),
-    width_field("Lanes that it has."),
+    kSlotUnderField,
+    gen_field("4", "PCIe generation that its slot allows."),
+    width_field("Lanes of its slot that are connected."),
+    kMpsField,
+    kMrrsField,
+    kLinkLatencyField,
+    kAtsField,
+    Field{.key = "max_gen",
+          .kind = K::Integer,
+          .default_text = "4",
+          .help = "PCIe generation that it can do itself.",
+          .least = "1",
+          .most = "5"},
     Field{.key = "memory", .kind = K::Size, .default_text = "80 GiB", .help = "Its own memory.", .least = "1 MiB",
           .most = "4096 GiB"},
     rate_field("memory_rate", "24 Tb/s", "Of its memory."),
-    latency_field("memory_latency", "350 ns", "From its PCIe end to its memory and back."),
+    latency_field("memory_latency", "170 ns", "Of a read, from its PCIe end to its memory and back."),
     Field{.key = "bar1",
           .kind = K::Size,
           .default_text = "128 GiB",
@@ -217,18 +241,14 @@ constexpr std::array kGpuFields{
           .least = "1 MiB",
           .most = "8192 GiB"},
     rate_field("bar_read_rate", "400 Gb/s", "At which it answers peers' reads of that window."),
-    Field{.key = "copy_engines", .kind = K::Integer, .default_text = "2", .help = "Copies that it can do at a time.",
+    Field{.key = "copy_engines", .kind = K::Integer, .default_text = "3", .help = "Copies that it can do at a time.",
           .least = "1", .most = "16"},
     latency_field("copy_overhead", "6500 ns", "A copy of few bytes, from the call to its end."),
     latency_field("copy_gap", "1200 ns", "Between two copies of one engine."),
-    Field{.key = "numa",
-          .kind = K::Name,
-          .help = "NUMA node of the CPUs that belong to it.",
-          .default_note = "that of its host bridge"},
 };
 
 constexpr std::array kNvLinkFields{
-    Field{.key = "switched",
+    Field{.key = "switched_links",
           .kind = K::Integer,
           .default_text = "0",
           .help = "NVLinks of each GPU to NVSwitches that join all of them; 0: there are none.",
@@ -240,7 +260,7 @@ constexpr std::array kNvLinkFields{
           .component = &kNvLinkPairSchema,
           .shape = "a list of maps with 'a' and 'b'",
           .forms = kFormList},
-    rate_field("rate", "164800 Mb/s", "Usable of one NVLink, in one direction."),
+    rate_field("link_rate", "164800 Mb/s", "Usable of one NVLink, in one direction."),
     latency_field("latency", "700 ns", "Of a store to a peer's memory."),
     latency_field("switch_latency", "200 ns", "More through an NVSwitch."),
 };
@@ -268,7 +288,25 @@ constexpr std::array kIommuFields{
           .most = "1000000"},
     Field{.key = "page", .kind = K::Size, .default_text = "4 KiB", .help = "Bytes that one translation covers.",
           .least = "4 KiB", .most = "1 GiB"},
+    Field{.key = "walkers",
+          .kind = K::Integer,
+          .default_text = "4",
+          .help = "Searches for translations at a time.",
+          .least = "1",
+          .most = "1024"},
     latency_field("miss", "330 ns", "To find a translation that is not kept."),
+};
+
+constexpr std::array kCpuFields{
+    latency_field("bridge_latency", "40 ns", "From the core to the host bridge."),
+    latency_field("store_issue", "85 ns", "Call and fence of a copy by write-combining stores."),
+    rate_field("store_rate", "160 Gb/s", "At which a core fills its write-combining buffers."),
+    Field{.key = "write_combining",
+          .kind = K::Size,
+          .default_text = "256 B",
+          .help = "Bytes in these buffers, for which the core does not wait.",
+          .least = "0 B",
+          .most = "64 KiB"},
 };
 
 }  // namespace
@@ -290,5 +328,6 @@ constexpr ComponentSchema kGpuSchema{"gpu", "A GPU.", kGpuFields};
 constexpr ComponentSchema kNvLinkSchema{"nvlink", "The NVLinks of a host.", kNvLinkFields};
 constexpr ComponentSchema kNvLinkPairSchema{"nvlink pair", "NVLinks between two GPUs.", kNvLinkPairFields};
 constexpr ComponentSchema kIommuSchema{"iommu", "The IOMMU of a host: without this section it is off.", kIommuFields};
+constexpr ComponentSchema kCpuSchema{"cpu", "Stores and loads of a host's cores to devices.", kCpuFields};
 
 }  // namespace simverbs::scenarios

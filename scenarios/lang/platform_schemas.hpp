@@ -15,11 +15,12 @@ extern const ComponentSchema kGpuSchema;
 extern const ComponentSchema kNvLinkSchema;
 extern const ComponentSchema kNvLinkPairSchema;
 extern const ComponentSchema kIommuSchema;
+extern const ComponentSchema kCpuSchema;
 
 inline constexpr int kMaxNumaNodes = 64;
 inline constexpr int kMaxHostBridges = 64;
 inline constexpr int kMaxPcieSwitches = 64;
-inline constexpr int kMaxSlots = 128;
+inline constexpr int kMaxSlots = 64;
 inline constexpr int kMaxGpus = 64;
 
 }  // namespace simverbs::scenarios

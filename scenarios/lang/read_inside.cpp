@@ -14,10 +14,7 @@ namespace {
 class AdapterPlacer {
   public:
     AdapterPlacer(LabReading& reading, const HostSpec& host, const Platform& platform)
-        : reading_(reading), host_(host), platform_(platform), nic_of_(platform.slots.size(), kFree) {
-        for (size_t i = 0; i < platform.slots.size(); ++i)
-            if (platform.slots[i].has_gpu) nic_of_[i] = kGpu;
-    }
+        : reading_(reading), host_(host), platform_(platform), nic_of_(platform.slots.size(), kFree) {}
 
     /// The slot of each adapter; empty after a report.
     std::vector<size_t> place() {
@@ -32,23 +29,20 @@ class AdapterPlacer {
     }
 
   private:
-    static constexpr int kFree = -1, kGpu = -2;
+    static constexpr int kFree = -1;
 
     size_t place_named(size_t n) {
         const PlaceRef& wanted = host_.nics[n].slot;
         std::vector<std::string_view> names;
         std::string all;
         for (size_t i = 0; i < nic_of_.size(); ++i) {
-            const std::string& name = platform_.slots[i].spec.name;
+            const std::string& name = platform_.slots[i].name;
             if (name != wanted.text) {
                 names.push_back(name);
                 all += (all.empty() ? "one of " : ", ") + name;
                 continue;
             }
-            if (nic_of_[i] == kGpu)
-                reading_.sink.add(wanted.position, wanted.path, fmt::format("the slot '{}' has a GPU in it", name), {},
-                                  free_slots());
-            else if (nic_of_[i] != kFree)
+            if (nic_of_[i] != kFree)
                 reading_.sink.add(
                     wanted.position, wanted.path,
                     fmt::format("the slot '{}' has {} in it", name,
@@ -74,16 +68,14 @@ class AdapterPlacer {
         reading_.sink.add(host_.nics[n].position, host_.nics[n].path,
                           fmt::format("the platform '{}' has no free slot for {}", platform_.inside.name,
                                       host_.nics[n].device),
-                          fmt::format("at most {} NICs",
-                                      std::count_if(platform_.slots.begin(), platform_.slots.end(),
-                                                    [](const PlatformSlot& s) { return !s.has_gpu; })));
+                          fmt::format("at most {} NICs", platform_.slots.size()));
         return 0;
     }
 
     [[nodiscard]] std::string free_slots() const {
         std::string all;
         for (size_t i = 0; i < nic_of_.size(); ++i)
-            if (nic_of_[i] == kFree) all += (all.empty() ? "free: " : ", ") + platform_.slots[i].spec.name;
+            if (nic_of_[i] == kFree) all += (all.empty() ? "free: " : ", ") + platform_.slots[i].name;
         return all;
     }
 
@@ -123,10 +115,10 @@ void read_inside(LabReading& reading, HostSpec& host, const YamlValue* node, con
     if (platform == nullptr || !check_adapters(reading, host)) return;
     const std::vector<size_t> slots = AdapterPlacer(reading, host, *platform).place();
     if (slots.size() != host.nics.size()) return;
-    HostInside inside{platform->inside, platform->gpu_names, used->position, used_path};
+    HostInside inside{platform->inside, used->position, used_path};
     for (size_t n = 0; n < slots.size(); ++n) {
         host::NicSlotSpec slot;
-        static_cast<host::DeviceSlotSpec&>(slot) = platform->slots[slots[n]].spec;
+        static_cast<host::DeviceSlotSpec&>(slot) = platform->slots[slots[n]];
         slot.device = host.nics[n].pcie;
         inside.spec.nics.push_back(std::move(slot));
     }

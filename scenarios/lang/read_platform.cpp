@@ -119,7 +119,6 @@ class PlatformReader {
         host::PlatformSpec& to = out_.inside;
         to.name = section_.has("name") ? section_.text("name") : "platform";
         to.description = section_.text("description");
-        to.store_latency = section_.time("store_latency");
         read_numa();
         read_bridges();
         read_numa_links();
@@ -128,6 +127,7 @@ class PlatformReader {
         read_gpus();
         read_nvlink();
         read_iommu();
+        read_cpu();
         return std::move(out_);
     }
 
@@ -181,7 +181,7 @@ class PlatformReader {
     }
 
     void read_numa() {
-        for (const NamedPart& part : parts("numa", kMaxNumaNodes, "numa", 1, true)) {
+        for (const NamedPart& part : parts("numa_nodes", kMaxNumaNodes, "node", 1, true)) {
             const Section s(kNumaNodeSchema, *part.node, part.path, sink_);
             check_new(out_.inside.numa_nodes, part, "NUMA nodes");
             host::NumaNodeSpec node;
@@ -200,15 +200,16 @@ class PlatformReader {
 
     void read_bridges() {
         const auto& nodes = out_.inside.numa_nodes;
-        for (const NamedPart& part : parts("bridges", kMaxHostBridges, "pci", nodes.size(), true)) {
+        for (const NamedPart& part : parts("bridges", kMaxHostBridges, "root", nodes.size(), true)) {
             const Section s(kHostBridgeSchema, *part.node, part.path, sink_);
             check_new(out_.inside.bridges, part, "host bridges");
             host::HostBridgeSpec bridge;
             bridge.name = part.name;
             const size_t usual = nodes.empty() ? 0 : out_.inside.bridges.size() % nodes.size();
             bridge.numa_node =
-                index_of(s, "numa", "NUMA node", names_of(nodes)).value_or(static_cast<uint16_t>(usual));
+                index_of(s, "numa_node", "NUMA node", names_of(nodes)).value_or(static_cast<uint16_t>(usual));
             bridge.latency = s.time("latency");
+            bridge.completion = read_power(s, "completion", "64, 128, 256, 512, 1024, 2048 or 4096 B");
             bridge.peer_write_rate = s.rate("peer_write_rate");
             bridge.peer_read_rate = s.rate("peer_read_rate");
             bridge.peer_to_peer = s.flag("peer_to_peer");
@@ -223,14 +224,18 @@ class PlatformReader {
             const Section usual(kNumaLinkSchema, usual_pair(), section_.path("numa_links"), sink_);
             for (uint16_t a = 0; a < nodes.size(); ++a)
                 for (uint16_t b = a + 1; b < nodes.size(); ++b)
-                    out_.inside.numa_links.push_back({a, b, usual.rate("rate"), usual.time("latency")});
+                    out_.inside.numa_links.push_back(made_numa_link(usual, a, b));
             return;
         }
         for_each_pair(*list, "numa_links", kNumaLinkSchema, "NUMA node", names_of(nodes),
                       [this](const Section& s, uint16_t a, uint16_t b) {
-                          out_.inside.numa_links.push_back({a, b, s.rate("rate"), s.time("latency")});
+                          out_.inside.numa_links.push_back(made_numa_link(s, a, b));
                       });
         if (nodes.size() > 1) check_joined();
+    }
+
+    static host::NumaLinkSpec made_numa_link(const Section& s, uint16_t a, uint16_t b) {
+        return {a, b, s.rate("rate"), s.rate("peer_rate"), s.time("latency")};
     }
 
     /// Every NUMA node can be reached from the first.
@@ -295,20 +300,21 @@ class PlatformReader {
         link.max_payload = read_power(s, "mps");
         return link;
     }
-    uint16_t read_power(const Section& s, std::string_view key) {
+    uint16_t read_power(const Section& s, std::string_view key,
+                        std::string_view expected = "128, 256, 512, 1024, 2048 or 4096 B") {
         const auto bytes = static_cast<uint16_t>(s.size(key));
         if (!std::has_single_bit(bytes))
             sink_.add(s.position(key), s.path(key), fmt::format("{} B is not a power of two", bytes),
-                      "128, 256, 512, 1024, 2048 or 4096 B");
+                      std::string(expected));
         return bytes;
     }
 
-    /// What `below` names: a bridge, or one of the switches so far.
+    /// What `under` names: a bridge, or one of the switches so far.
     std::optional<host::UpstreamSpec> read_upstream(const Section& s) {
         std::vector<std::string_view> names = names_of(out_.inside.bridges);
         const size_t bridges = names.size();
         for (const host::SwitchSpec& made : out_.inside.switches) names.push_back(made.name);
-        const auto index = index_of(s, "below", "host bridge or PCIe switch", names);
+        const auto index = index_of(s, "under", "host bridge or PCIe switch", names);
         if (!index) return std::nullopt;
         if (*index < bridges) return host::UpstreamSpec{host::UpstreamSpec::Kind::HostBridge, *index};
         return host::UpstreamSpec{host::UpstreamSpec::Kind::Switch, static_cast<uint16_t>(*index - bridges)};
@@ -325,9 +331,9 @@ class PlatformReader {
         }
         while (!left.empty()) {
             const auto ready = std::find_if(left.begin(), left.end(), [&](const NamedPart& part) {
-                const YamlValue* below = part.node->kind == YamlKind::Map ? part.node->find("below") : nullptr;
-                return below == nullptr || std::none_of(left.begin(), left.end(), [&](const NamedPart& p) {
-                           return p.name == below->text;
+                const YamlValue* under = part.node->kind == YamlKind::Map ? part.node->find("under") : nullptr;
+                return under == nullptr || std::none_of(left.begin(), left.end(), [&](const NamedPart& p) {
+                           return p.name == under->text;
                        });
             });
             if (ready == left.end()) {
@@ -364,54 +370,52 @@ class PlatformReader {
                 sink_.add(section.position(key), section.path(key), "belongs to one of them, not to all");
     }
 
+    /// Reports a part whose name another device has: both are places that faults and metrics name.
+    void check_place(const NamedPart& part) {
+        const auto is_same = [&](const auto& e) { return e.name == part.name; };
+        const auto& slots = out_.slots;
+        const auto& gpus = out_.inside.gpus;
+        const auto& switches = out_.inside.switches;
+        if (std::any_of(slots.begin(), slots.end(), is_same) || std::any_of(gpus.begin(), gpus.end(), is_same) ||
+            std::any_of(switches.begin(), switches.end(), is_same))
+            sink_.add(part.name_position, part.path, fmt::format("the name '{}' is taken", part.name),
+                      "a name of its own among slots, GPUs and PCIe switches");
+    }
+
+    void read_place(const Section& s, const NamedPart& part, host::DeviceSlotSpec& to) {
+        check_place(part);
+        to.name = part.name;
+        if (!s.writes("under"))
+            sink_.add(part.name_position, part.path, "the key 'under' is missing",
+                      "the host bridge or PCIe switch that it is connected to");
+        to.upstream = read_upstream(s).value_or(host::UpstreamSpec{});
+        to.slot = read_link(s);
+        to.max_read_request = read_power(s, "mrrs");
+        to.link_latency = s.time("latency");
+        to.ats = s.has("ats") ? s.flag("ats") : section_.flag("ats");
+    }
+
     void read_slots() {
         const Section usual(kSlotSchema, node_or_null("slot"), section_.path("slot"), sink_);
-        check_template(usual, {"name", "below"});
+        check_template(usual, {"name", "under"});
         for (const NamedPart& part : parts("slots", kMaxSlots, "slot", 0, false)) {
             const Section s(kSlotSchema, *part.node, part.path, sink_, &usual);
-            const bool taken = std::any_of(out_.slots.begin(), out_.slots.end(), [&](const PlatformSlot& other) {
-                return other.spec.name == part.name;
-            });
-            if (taken)
-                sink_.add(part.name_position, part.path, fmt::format("there are two slots '{}'", part.name),
-                          "a name of its own");
-            PlatformSlot slot;
-            slot.spec.name = part.name;
-            if (!s.writes("below"))
-                sink_.add(part.name_position, part.path, "the key 'below' is missing",
-                          "the host bridge or PCIe switch that it is connected to");
-            slot.spec.upstream = read_upstream(s).value_or(host::UpstreamSpec{});
-            slot.spec.slot = read_link(s);
-            slot.spec.max_read_request = read_power(s, "mrrs");
-            slot.spec.link_latency = s.time("latency");
-            slot.spec.ats = s.has("ats") ? s.flag("ats") : section_.flag("ats");
+            host::DeviceSlotSpec slot;
+            read_place(s, part, slot);
             out_.slots.push_back(std::move(slot));
         }
     }
 
-    /// Of the memory next to a slot.
-    uint16_t numa_of(const host::DeviceSlotSpec& slot) const {
-        host::UpstreamSpec up = slot.upstream;
-        while (up.kind == host::UpstreamSpec::Kind::Switch) up = out_.inside.switches[up.index].upstream;
-        return up.index < out_.inside.bridges.size() ? out_.inside.bridges[up.index].numa_node : uint16_t{0};
-    }
-
     void read_gpus() {
+        constexpr uint8_t kGpuLanes = 16;
         const Section usual(kGpuSchema, node_or_null("gpu"), section_.path("gpu"), sink_);
-        check_template(usual, {"name", "slot", "numa"});
+        check_template(usual, {"name", "under"});
         for (const NamedPart& part : parts("gpus", kMaxGpus, "gpu", 0, false)) {
             const Section s(kGpuSchema, *part.node, part.path, sink_, &usual);
-            const auto& names = out_.gpu_names;
-            if (std::find(names.begin(), names.end(), part.name) != names.end())
-                sink_.add(part.name_position, part.path, fmt::format("there are two GPUs '{}'", part.name),
-                          "a name of its own");
             host::GpuSpec gpu;
-            read_gpu_slot(s, part, gpu);
+            read_place(s, part, gpu);
             gpu.model = s.text("model");
-            gpu.device = {static_cast<uint8_t>(s.integer("gen")), static_cast<uint8_t>(s.integer("width")), 256};
-            if (!std::has_single_bit(gpu.device.lanes))
-                sink_.add(s.position("width"), s.path("width"), fmt::format("no GPU has {} lanes", gpu.device.lanes),
-                          "1, 2, 4, 8 or 16");
+            gpu.device = {static_cast<uint8_t>(s.integer("max_gen")), kGpuLanes, gpu.slot.max_payload};
             gpu.hbm_bytes = static_cast<uint64_t>(s.size("memory"));
             gpu.hbm_rate = s.rate("memory_rate");
             gpu.hbm_latency = s.time("memory_latency");
@@ -420,28 +424,8 @@ class PlatformReader {
             gpu.copy_engines = static_cast<uint8_t>(s.integer("copy_engines"));
             gpu.copy_overhead = s.time("copy_overhead");
             gpu.copy_gap = s.time("copy_gap");
-            gpu.numa_node =
-                index_of(s, "numa", "NUMA node", names_of(out_.inside.numa_nodes)).value_or(numa_of(gpu));
             out_.inside.gpus.push_back(std::move(gpu));
-            out_.gpu_names.push_back(part.name);
         }
-    }
-
-    void read_gpu_slot(const Section& s, const NamedPart& part, host::GpuSpec& gpu) {
-        if (!s.writes("slot")) {
-            sink_.add(part.name_position, part.path, "the key 'slot' is missing", "the slot that the GPU sits in");
-            return;
-        }
-        std::vector<std::string_view> names;
-        for (const PlatformSlot& slot : out_.slots) names.push_back(slot.spec.name);
-        const auto index = index_of(s, "slot", "slot", names);
-        if (!index) return;
-        PlatformSlot& slot = out_.slots[*index];
-        if (slot.has_gpu)
-            sink_.add(s.position("slot"), s.path("slot"), fmt::format("the slot '{}' has another GPU", slot.spec.name),
-                      "a slot of its own");
-        slot.has_gpu = true;
-        static_cast<host::DeviceSlotSpec&>(gpu) = slot.spec;
     }
 
     void read_nvlink() {
@@ -449,15 +433,15 @@ class PlatformReader {
         if (node == nullptr) return;
         const Section s(kNvLinkSchema, *node, section_.path("nvlink"), sink_);
         host::NvLinkFabricSpec& to = out_.inside.nvlink;
-        to.switched_links = static_cast<uint8_t>(s.integer("switched"));
-        to.link_rate = s.rate("rate");
+        to.switched_links = static_cast<uint8_t>(s.integer("switched_links"));
+        to.link_rate = s.rate("link_rate");
         to.latency = s.time("latency");
         to.switch_latency = s.time("switch_latency");
         if (out_.inside.gpus.size() < 2 && names_are_complete_)
             sink_.add(s.position(), s.path(), "NVLinks need two GPUs", "a platform with at least two GPUs");
         const YamlValue* pairs = s.node("pairs");
         if (pairs == nullptr) return;
-        const std::vector<std::string_view> names(out_.gpu_names.begin(), out_.gpu_names.end());
+        const std::vector<std::string_view> names = names_of(out_.inside.gpus);
         for_each_pair(
             *pairs, "pairs", kNvLinkPairSchema, "GPU", names,
             [&to](const Section& pair, uint16_t a, uint16_t b) {
@@ -474,6 +458,7 @@ class PlatformReader {
             to.entries = static_cast<uint32_t>(s.integer("entries"));
             to.ats_entries = static_cast<uint32_t>(s.integer("ats_entries"));
             to.page_bytes = static_cast<uint64_t>(s.size("page"));
+            to.walkers = static_cast<uint32_t>(s.integer("walkers"));
             to.miss = s.time("miss");
             if (!std::has_single_bit(to.page_bytes))
                 sink_.add(s.position("page"), s.path("page"),
@@ -482,6 +467,15 @@ class PlatformReader {
         if (section_.flag("ats") && !to.enabled)
             sink_.add(section_.position("ats"), section_.path("ats"), "without an IOMMU there is nothing to translate",
                       {}, "add 'iommu: {}', or remove it");
+    }
+
+    void read_cpu() {
+        const Section s(kCpuSchema, node_or_null("cpu"), section_.path("cpu"), sink_);
+        host::CpuSpec& to = out_.inside.cpu;
+        to.bridge_latency = s.time("bridge_latency");
+        to.store_issue = s.time("store_issue");
+        to.store_rate = s.rate("store_rate");
+        to.write_combining = static_cast<uint32_t>(s.size("write_combining"));
     }
 
     DiagnosticSink& sink_;
