@@ -90,9 +90,8 @@ class Device {
     void make_requester_ready(Qp& qp, sim::SimTime now);
     void make_responder_ready(Qp& qp, sim::SimTime now);
     void pump(Port& port, sim::SimTime now);
-    /// `dma_bytes` of `source` are read first.
     void enqueue(Port& port, TxEntry& entry, uint32_t dma_bytes, sim::SimTime now,
-                 sim::SimTime dma_extra = sim::SimTime::zero(), host::DmaTarget source = {});
+                 sim::SimTime dma_extra = sim::SimTime::zero());
     void enqueue_ack(Qp& qp, uint8_t syndrome, wire::Psn psn, sim::SimTime now);
     void transmit(Port& port, sim::SimTime now);
     // transport/flow_gate.cpp: the same where the link has flow control.
@@ -152,17 +151,12 @@ class Device {
                        sim::SimTime visible_at);
     LocalFault scatter_bytes(uint32_t pd, std::span<const Sge> sges, std::span<const uint8_t> bytes,
                              sim::SimTime visible_at);
-    /// Where a DMA goes, for the host's inside; any memory where the host is ideal. Of a region's byte `va`; of byte
-    /// `at` of a list of SGEs; of byte `at` of a message that is sent.
-    [[nodiscard]] host::DmaTarget target_in(const Mr* mr, uint64_t va) const noexcept;
-    [[nodiscard]] host::DmaTarget target_in(std::span<const Sge> sges, uint64_t at) const noexcept {
-        return host_port.has_complex() ? find_target(sges, at) : host::DmaTarget{};
-    }
-    [[nodiscard]] host::DmaTarget source_of(const Qp& qp, uint32_t message, uint64_t at) const noexcept {
-        return host_port.has_complex() ? find_source(qp, message, at) : host::DmaTarget{};
-    }
-    [[nodiscard]] host::DmaTarget find_target(std::span<const Sge> sges, uint64_t at) const noexcept;
-    [[nodiscard]] host::DmaTarget find_source(const Qp& qp, uint32_t message, uint64_t at) const noexcept;
+    // Where the next DMA goes, if the host's inside is simulated: to byte `va` of a region …
+    [[gnu::cold, gnu::noinline]] void aim_at(const Mr* mr, uint64_t va) noexcept;
+    /// … to byte `at` of a list of SGEs …
+    [[gnu::cold, gnu::noinline]] void aim_at(std::span<const Sge> sges, uint64_t at) noexcept;
+    /// … or from byte `at` of a message that is sent.
+    [[gnu::cold, gnu::noinline]] void aim_at_source(const Qp& qp, uint32_t message, uint64_t at) noexcept;
     /// `is_response`: the WQE's SGEs are where the answer goes.
     [[nodiscard]] WcStatus local_status_of(Check check, bool is_response = false) const noexcept;
     /// The same where the WQE is a receive.

@@ -1,6 +1,7 @@
 #include "models/host/host_port.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace simverbs::host {
 
@@ -23,8 +24,8 @@ void HostPort::attach(HostComplex& complex, AgentId agent) {
 }
 
 /// `done`: what the adapter's own read path says. Two queues bound a read, the adapter's and the host's.
-sim::SimTime HostPort::read_through(sim::SimTime now, uint32_t bytes, sim::SimTime extra, DmaTarget target,
-                                    sim::SimTime done) {
+sim::SimTime HostPort::read_through(sim::SimTime now, uint32_t bytes, sim::SimTime extra, sim::SimTime done) {
+    const DmaTarget target = std::exchange(target_, {});
     if (target.memory != kAdapterMemory) {
         const sim::SimTime alone = read_byte_time_.of(bytes) + extra + params_.read_round_trip;
         const sim::SimTime path = complex_->dma_read(agent_, now, target, bytes);
@@ -33,7 +34,8 @@ sim::SimTime HostPort::read_through(sim::SimTime now, uint32_t bytes, sim::SimTi
     return last_read_ = std::max(last_read_, done);
 }
 
-sim::SimTime HostPort::write_through(sim::SimTime now, uint32_t bytes, DmaTarget target, sim::SimTime done) {
+sim::SimTime HostPort::write_through(sim::SimTime now, uint32_t bytes, sim::SimTime done) {
+    const DmaTarget target = std::exchange(target_, {});
     if (target.memory != kAdapterMemory) {
         const sim::SimTime alone = write_byte_time_.of(bytes) + params_.write_latency;
         const sim::SimTime path = complex_->dma_write(agent_, now, target, bytes);
@@ -43,7 +45,8 @@ sim::SimTime HostPort::write_through(sim::SimTime now, uint32_t bytes, DmaTarget
 }
 
 /// The write follows the read, but is asked for at once: requests come in the order of their times.
-sim::SimTime HostPort::find_read_write_delay(sim::SimTime now, uint32_t bytes, DmaTarget target) {
+sim::SimTime HostPort::find_read_write_delay(sim::SimTime now, uint32_t bytes) {
+    const DmaTarget target = std::exchange(target_, {});
     if (target.memory == kAdapterMemory) return sim::SimTime::zero();
     const sim::SimTime read = complex_->dma_read(agent_, now, target, bytes) - now;
     const sim::SimTime write = complex_->dma_write(agent_, now, target, bytes) - now;

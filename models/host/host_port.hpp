@@ -39,20 +39,21 @@ class HostPort {
     /// From now on through `complex` (not owned), as its function `agent`. Before the first request.
     void attach(HostComplex& complex, AgentId agent);
     [[nodiscard]] bool has_complex() const noexcept { return complex_ != nullptr; }
+    /// Where the next request goes, and that one alone; without a call, to the nearest memory. For a complex.
+    void aim(DmaTarget target) noexcept { target_ = target; }
 
     [[nodiscard]] const HostPortParams& params() const noexcept { return params_; }
     /// When a doorbell rung at `t` reaches the adapter. Doorbells are rung ahead of the host's events, by programs
     /// whose clocks differ: they take the path's time, and do not wait for other traffic.
     [[nodiscard]] sim::SimTime doorbell_arrival(sim::SimTime t) const noexcept { return t + params_.mmio_write; }
 
-    /// Asks for `bytes` at `target`. `extra` is more time that the read holds the read path.
-    void request_read(sim::SimTime now, uint32_t bytes, ReadTag tag, sim::SimTime extra = sim::SimTime::zero(),
-                      DmaTarget target = {}) {
+    /// Asks for `bytes`. `extra` is more time that the read holds the read path.
+    void request_read(sim::SimTime now, uint32_t bytes, ReadTag tag, sim::SimTime extra = sim::SimTime::zero()) {
         const sim::SimTime start = now > read_free_ ? now : read_free_;
         read_free_ = start + read_byte_time_.of(bytes) + extra;
         sim::SimTime done = read_free_ + params_.read_round_trip;
         if (complex_ != nullptr) [[unlikely]]
-            done = read_through(now, bytes, extra, target, done);
+            done = read_through(now, bytes, extra, done);
         completions_.push({done, tag});
     }
     /// When the next read completes, SimTime::max() if none is outstanding.
@@ -64,19 +65,19 @@ class HostPort {
     }
 
     /// Posts a write of `bytes`; returns when it is visible in memory. Never before an earlier write.
-    sim::SimTime post_write(sim::SimTime now, uint32_t bytes, DmaTarget target = {}) {
+    sim::SimTime post_write(sim::SimTime now, uint32_t bytes) {
         const sim::SimTime start = now > write_free_ ? now : write_free_;
         write_free_ = start + write_byte_time_.of(bytes);
         const sim::SimTime done = write_free_ + params_.write_latency;
         if (complex_ != nullptr) [[unlikely]]
-            return write_through(now, bytes, target, done);
+            return write_through(now, bytes, done);
         return done;
     }
 
     /// What a read of `bytes` and then a write of them take longer than on the nominal path (an atomic, whose time on
     /// that path the adapter knows).
-    [[nodiscard]] sim::SimTime read_write_delay(sim::SimTime now, uint32_t bytes, DmaTarget target) {
-        return complex_ == nullptr ? sim::SimTime::zero() : find_read_write_delay(now, bytes, target);
+    [[nodiscard]] sim::SimTime read_write_delay(sim::SimTime now, uint32_t bytes) {
+        return complex_ == nullptr ? sim::SimTime::zero() : find_read_write_delay(now, bytes);
     }
     /// When the message of an interrupt that is sent at `now`, behind a write that is visible at `visible`, has come.
     sim::SimTime interrupt(sim::SimTime now, sim::SimTime visible, MemoryId cpu) {
@@ -88,10 +89,9 @@ class HostPort {
         sim::SimTime at = sim::SimTime::max();
         ReadTag tag = 0;
     };
-    sim::SimTime read_through(sim::SimTime now, uint32_t bytes, sim::SimTime extra, DmaTarget target,
-                              sim::SimTime done);
-    sim::SimTime write_through(sim::SimTime now, uint32_t bytes, DmaTarget target, sim::SimTime done);
-    [[nodiscard]] sim::SimTime find_read_write_delay(sim::SimTime now, uint32_t bytes, DmaTarget target);
+    sim::SimTime read_through(sim::SimTime now, uint32_t bytes, sim::SimTime extra, sim::SimTime done);
+    sim::SimTime write_through(sim::SimTime now, uint32_t bytes, sim::SimTime done);
+    [[nodiscard]] sim::SimTime find_read_write_delay(sim::SimTime now, uint32_t bytes);
     sim::SimTime interrupt_through(sim::SimTime now, sim::SimTime visible, MemoryId cpu);
 
     HostPortParams params_;
@@ -100,6 +100,7 @@ class HostPort {
     sim::LinkRing<Completion, &Completion::at> completions_;
     HostComplex* complex_ = nullptr;
     AgentId agent_ = 0;
+    DmaTarget target_;
     sim::SimTime last_read_, last_write_;  ///< through the complex
 };
 

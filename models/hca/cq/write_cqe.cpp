@@ -90,7 +90,8 @@ void Device::write_cqe(Qp& qp, Cq& cq, Cqe& cqe, sim::SimTime now) {
     }
     cqe.qp_num = qp.qpn;
     cqe.timestamp = now + timing.cqe_process;
-    const sim::SimTime written = host_port.post_write(now, kCqeBytes, cq.memory);
+    host_port.aim(cq.memory);
+    const sim::SimTime written = host_port.post_write(now, kCqeBytes);
     const sim::SimTime visible = std::max(written + timing.cqe_process, cq.last_visible);
     cq.last_visible = visible;
     if (cq.unpolled >= cq.capacity) {

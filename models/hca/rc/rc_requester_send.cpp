@@ -57,7 +57,8 @@ Pull RcRequester::pull(sim::SimTime now) {
     }
     const auto extra =
         m.packets > 1 && r_.cur_packet == 0 && !m.fills_sges() ? d_.timing.message_overhead : sim::SimTime::zero();
-    const host::DmaTarget source = d_.source_of(qp_, r_.cur, uint64_t{r_.cur_packet} * qp_.mtu);
+    if (d_.host_port.has_complex()) [[unlikely]]
+        d_.aim_at_source(qp_, r_.cur, uint64_t{r_.cur_packet} * qp_.mtu);
     // The next PSN: READs take those of their responses.
     const bool whole = m.has_responses() || r_.cur_packet + 1 == m.packets;
     if (whole) {
@@ -70,7 +71,7 @@ Pull RcRequester::pull(sim::SimTime now) {
         ++r_.cur_packet;
     }
     if (wire::Psn::distance(r_.high_psn, r_.next_psn) > 0) r_.high_psn = r_.next_psn;
-    d_.enqueue(d_.port_of(qp_.path), entry, dma_bytes, now, extra, source);
+    d_.enqueue(d_.port_of(qp_.path), entry, dma_bytes, now, extra);
     if (is_paced) [[unlikely]]
         pace(entry.wire_bytes, now);
     return Pull::Packet;

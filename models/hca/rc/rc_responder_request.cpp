@@ -168,7 +168,9 @@ void RcResponder::on_atomic_request(const wire::Packet& packet, const wire::Opco
         const Mr* mr = d_.remote_region(qp_, x.rkey);
         e.space = mr->space;
         e.va = mr->addr + (x.vaddr - mr->iova);
-        host_delay = d_.host_port.read_write_delay(now, kAtomicBytes, d_.target_in(mr, x.vaddr));
+        if (d_.host_port.has_complex()) [[unlikely]]
+            d_.aim_at(mr, x.vaddr);
+        host_delay = d_.host_port.read_write_delay(now, kAtomicBytes);
     }
     e.swap_or_add = x.swap_or_add;
     e.compare = x.compare;
@@ -188,8 +190,10 @@ void RcResponder::on_atomic_write(const wire::Packet& packet, sim::SimTime now) 
     }
     if (qp_.verbs != nullptr) {
         const Mr* mr = d_.remote_region(qp_, x.rkey);
+        if (d_.host_port.has_complex()) [[unlikely]]
+            d_.aim_at(mr, x.vaddr);
         d_.write_payload(x.payload, 0, kAtomicBytes, mr->space, mr->addr + (x.vaddr - mr->iova), false,
-                         d_.host_port.post_write(now, kAtomicBytes, d_.target_in(mr, x.vaddr)));
+                         d_.host_port.post_write(now, kAtomicBytes));
     }
     ResponseResource& r = new_resource();
     r.first_psn = wire::Psn(packet.psn);

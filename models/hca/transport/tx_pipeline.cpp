@@ -73,13 +73,12 @@ void Device::pump(Port& port, sim::SimTime now) {
     port.pumping = false;
 }
 
-void Device::enqueue(Port& port, TxEntry& entry, uint32_t dma_bytes, sim::SimTime now, sim::SimTime dma_extra,
-                     host::DmaTarget source) {
+void Device::enqueue(Port& port, TxEntry& entry, uint32_t dma_bytes, sim::SimTime now, sim::SimTime dma_extra) {
     entry.wire_bytes = port.egress.bytes_of(entry.packet);
     port.ahead_bytes += entry.packet.payload_bytes;
     if (dma_bytes > 0) {
         entry.ready = sim::SimTime::max();
-        host_port.request_read(now, dma_bytes, port.index, dma_extra, source);
+        host_port.request_read(now, dma_bytes, port.index, dma_extra);
     } else {
         entry.ready = std::max(now + timing.tx_pipeline, entry.not_before);
     }
@@ -108,7 +107,8 @@ void Device::fetch_wqes(const Qp& qp, const Delayed& what, sim::SimTime now) {
     constexpr uint32_t kWqeBytes = 64, kMostAtOnce = 64;
     const uint32_t wqes = std::min(what.count - qp.rq.end, kMostAtOnce);
     wqe_fetches.push(what);
-    host_port.request_read(now, wqes * kWqeBytes, kWqeTag, sim::SimTime::zero(), qp.verbs->init.memory);
+    host_port.aim(qp.verbs->init.memory);
+    host_port.request_read(now, wqes * kWqeBytes, kWqeTag);
 }
 
 sim::SimTime Device::next_transmit(const Port& port) noexcept {

@@ -39,7 +39,9 @@ void UdResponder::on_datagram(Port& port, const wire::Packet& packet, const wire
     if (bytes > c.capacity) {
         fault = {Check::ReceiveTooSmall, 0, bytes, 0};
     } else {
-        const sim::SimTime visible = d_.host_port.post_write(now, static_cast<uint32_t>(bytes), d_.target_in(c.sges, 0));
+        if (d_.host_port.has_complex()) [[unlikely]]
+            d_.aim_at(c.sges, 0);
+        const sim::SimTime visible = d_.host_port.post_write(now, static_cast<uint32_t>(bytes));
         const uint32_t pd = qp_.verbs->srq != nullptr ? qp_.verbs->srq->pd : qp_.pd;
         fault = d_.scatter(pd, c.sges, kGrhAreaBytes, packet, visible);
         if (fault.check == Check::None && has_grh) fault = d_.scatter_bytes(pd, c.sges, grh, visible);
