@@ -36,7 +36,7 @@ struct DmaTarget {
 struct CopySpec {
     AgentId gpu = 0;     ///< whose engine does it
     uint8_t engine = 0;  ///< which: an engine does one copy at a time, in the order of submission
-    MemoryId from = kNearestMemory, to = kNearestMemory;
+    DmaTarget from, to;  ///< one of them in the engine's own GPU
     uint64_t bytes = 0;
     uint64_t cookie = 0;  ///< for CopySink
 };
