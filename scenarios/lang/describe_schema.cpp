@@ -20,7 +20,7 @@ std::vector<const ComponentSchema*> made_schema_list() {
                                              &kDelaySchema,         &kReorderSchema, &kDownSchema};
     list.insert(list.end(), {&kPlatformSchema, &kNumaNodeSchema, &kNumaLinkSchema, &kHostBridgeSchema,
                              &kPcieSwitchSchema, &kSlotSchema, &kGpuSchema, &kNvLinkSchema, &kNvLinkPairSchema,
-                             &kIommuSchema, &kCpuSchema});
+                             &kIommuSchema, &kGpuDriverSchema, &kCpuSchema});
     list.insert(list.end(), topology_schemas().begin(), topology_schemas().end());
     list.insert(list.end(), {&kTransportSchema, &kCcSchema});
     list.insert(list.end(), workload_schemas().begin(), workload_schemas().end());

@@ -113,6 +113,10 @@ constexpr std::array kPlatformFields{
           .default_text = "true",
           .help = "Of every NUMA node that does not say: DMA writes end in the last-level cache, and do not wait for "
                   "DRAM."},
+    Field{.key = "gpu_driver",
+          .kind = K::Section,
+          .help = "What the kernel has loaded for the GPUs.",
+          .component = &kGpuDriverSchema},
     Field{.key = "cpu", .kind = K::Section, .help = "What its cores' accesses to devices take.", .component = &kCpuSchema},
 };
 
@@ -297,6 +301,18 @@ constexpr std::array kIommuFields{
     latency_field("miss", "330 ns", "To find a translation that is not kept."),
 };
 
+constexpr std::array kGpuDriverFields{
+    Field{.key = "peermem",
+          .kind = K::Flag,
+          .default_text = "true",
+          .help = "nvidia_peermem: `ibv_reg_mr` takes GPU memory."},
+    Field{.key = "gdrdrv", .kind = K::Flag, .default_text = "true", .help = "The module of GDRCopy."},
+    Field{.key = "dma_buf",
+          .kind = K::Flag,
+          .default_text = "true",
+          .help = "The driver exports GPU memory as dma-bufs (`ibv_reg_dmabuf_mr`)."},
+};
+
 constexpr std::array kCpuFields{
     latency_field("bridge_latency", "40 ns", "From the core to the host bridge."),
     latency_field("store_issue", "85 ns", "Call and fence of a copy by write-combining stores."),
@@ -328,6 +344,8 @@ constexpr ComponentSchema kGpuSchema{"gpu", "A GPU.", kGpuFields};
 constexpr ComponentSchema kNvLinkSchema{"nvlink", "The NVLinks of a host.", kNvLinkFields};
 constexpr ComponentSchema kNvLinkPairSchema{"nvlink pair", "NVLinks between two GPUs.", kNvLinkPairFields};
 constexpr ComponentSchema kIommuSchema{"iommu", "The IOMMU of a host: without this section it is off.", kIommuFields};
+constexpr ComponentSchema kGpuDriverSchema{"gpu driver", "Modules of a host's kernel, when its programs begin.",
+                                           kGpuDriverFields};
 constexpr ComponentSchema kCpuSchema{"cpu", "Stores and loads of a host's cores to devices.", kCpuFields};
 
 }  // namespace simverbs::scenarios

@@ -115,7 +115,7 @@ void read_inside(LabReading& reading, HostSpec& host, const YamlValue* node, con
     if (platform == nullptr || !check_adapters(reading, host)) return;
     const std::vector<size_t> slots = AdapterPlacer(reading, host, *platform).place();
     if (slots.size() != host.nics.size()) return;
-    HostInside inside{platform->inside, used->position, used_path};
+    HostInside inside{platform->inside, platform->driver, used->position, used_path};
     for (size_t n = 0; n < slots.size(); ++n) {
         host::NicSlotSpec slot;
         static_cast<host::DeviceSlotSpec&>(slot) = platform->slots[slots[n]];

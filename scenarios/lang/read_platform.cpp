@@ -127,6 +127,7 @@ class PlatformReader {
         read_nvlink();
         read_iommu();
         read_cpu();
+        read_driver();
         return std::move(out_);
     }
 
@@ -475,6 +476,11 @@ class PlatformReader {
         to.store_issue = s.time("store_issue");
         to.store_rate = s.rate("store_rate");
         to.write_combining = static_cast<uint32_t>(s.size("write_combining"));
+    }
+
+    void read_driver() {
+        const Section s(kGpuDriverSchema, node_or_null("gpu_driver"), section_.path("gpu_driver"), sink_);
+        out_.driver = {s.flag("peermem"), s.flag("gdrdrv"), s.flag("dma_buf")};
     }
 
     DiagnosticSink& sink_;
