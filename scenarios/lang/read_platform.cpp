@@ -332,9 +332,8 @@ class PlatformReader {
         while (!left.empty()) {
             const auto ready = std::find_if(left.begin(), left.end(), [&](const NamedPart& part) {
                 const YamlValue* under = part.node->kind == YamlKind::Map ? part.node->find("under") : nullptr;
-                return under == nullptr || std::none_of(left.begin(), left.end(), [&](const NamedPart& p) {
-                           return p.name == under->text;
-                       });
+                return under == nullptr || std::none_of(left.begin(), left.end(),
+                                                        [&](const NamedPart& p) { return p.name == under->text; });
             });
             if (ready == left.end()) {
                 sink_.add(left.front().name_position, left.front().path,
