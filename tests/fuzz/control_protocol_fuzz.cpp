@@ -57,6 +57,8 @@ size_t message_bytes(Op op) {
             return sizeof(protocol::RegDmMrRequest);
         case Op::OpenQp:
             return sizeof(protocol::OpenQpRequest);
+        case Op::CreateFlow:
+            return sizeof(protocol::CreateFlowRequest);
         case Op::CommandCm:
             return sizeof(protocol::CmCommandRequest);
         case Op::AllocNullMr:
@@ -82,6 +84,7 @@ size_t message_bytes(Op op) {
         case Op::OpenXrcd:
         case Op::CloseXrcd:
         case Op::UnshareMemory:
+        case Op::DestroyFlow:
         case Op::kCount:
             return sizeof(protocol::ObjectRequest);
     }

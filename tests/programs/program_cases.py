@@ -5,6 +5,7 @@ SHORT is what tools/check runs; full() generates the whole matrices for tools/ch
 
 from dataclasses import dataclass, replace
 import itertools
+import pathlib
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ def pair(tool, options="", server_extra="", client_extra="", target="h0"):
 
 
 IB = "two_hosts_ib"
+TWO_ADAPTERS = str(pathlib.Path(__file__).resolve().parent.parent / "conformance" / "verbs" / "two_adapters.yaml")
 RUNS = 3
 # docs/tutorials/qp_state_machine.md: number, name, what the programs print, what --explain says.
 TUTORIAL_MISTAKES = (
@@ -100,7 +102,7 @@ SHORT = [
     Case("ibv_devinfo_shows_an_active_roce_port", (("h0", "ibv_devinfo -v"),),
          stdout=(r"hca_id:\s+mlx5_0", r"state:\s+PORT_ACTIVE", r"link_layer:\s+Ethernet",
                  r"GID\[\s*\d+\]:.*RoCE v2", r"vendor_id:\s+0x02c9", r"max_qp:\s+262144",
-                 r"device_cap_flags:\s+0x01121c26", r"max_mw:\s+16777216\s")),
+                 r"device_cap_flags:\s+0x21121c26", r"max_mw:\s+16777216\s")),
     Case("sysfs_has_a_file_for_each_entry_of_the_gid_table",
          (("h0", "cd /sys/class/infiniband/mlx5_0/ports/1; n=$(ls gids | wc -l); "
                  "ibv_devinfo -v | grep -E \"gid_tbl_len:[[:space:]]+$n$\" && echo all $n are there"),),
@@ -307,6 +309,22 @@ SHORT = [
          stderr=(r"RESET.*INIT", r"INIT.*RTR", r"RTR.*RTS")),
     Case("explain_names_the_missing_attribute", (("h0", "{bad_modify}"),), options=("--explain",),
          stderr=(r"IBV_QP_MIN_RNR_TIMER",), stdout=(r"errno 22",)),
+    Case("raw_packet_qps_send_whole_frames_and_steer_them", (("h0", "{raw_packets}"),), stdout=(r"raw packets: (ok|not permitted)",),
+         lab=TWO_ADAPTERS),
+    Case("raw_packet_qps_need_cap_net_raw",
+         (("h0", "setpriv --bounding-set=-net_raw --inh-caps=-net_raw {raw_packets}"),), stdout=(r"raw packets: not permitted",),
+         lab=TWO_ADAPTERS),
+    # These two sides do not talk to each other before: the sender waits for the receiver's rule.
+    *[Case(name, (("h1", f"{tool} --server -B 02:00:00:00:00:02 -E 02:00:00:00:00:01 {options} {more}"),
+                  ("h0", f"sh -c 'sleep 0.01; {tool} --client -B 02:00:00:00:00:01 -E 02:00:00:00:00:02 {options}'")),
+           needs=(tool,), stdout=stdout)
+      for name, tool, options, more, stdout in [
+          ("raw_ethernet_bw_to_an_address", "raw_ethernet_bw", "-s 1024 -n 2000", "", (r"^\[h1\]  1024 +2000 ",)),
+          ("raw_ethernet_bw_to_a_udp_port", "raw_ethernet_bw",
+           "-s 512 -n 1000 -j 10.0.0.1 -J 10.0.0.2 -k 7001 -K 7000", "", (r"^\[h1\]  512 +1000 ",)),
+          ("raw_ethernet_bw_sniffed", "raw_ethernet_bw", "-s 512 -n 1000", "--sniffer", (r"^\[h1\]  512 +1000 ",)),
+          ("raw_ethernet_bw_promiscuous", "raw_ethernet_bw", "-s 512 -n 1000", "--promiscuous", (r"^\[h1\]  512 +1000 ",)),
+          ("raw_ethernet_lat_ping_pong", "raw_ethernet_lat", "-s 64 -n 500", "", (r"^\[h0\]  64 +500 +1\.\d\d",))]],
     Case("stats_show_no_system_call_on_the_data_path", pair("ib_write_bw", "-n 500"), options=("--stats",),
          stdout=(r"(?i)system calls on the data path\D+0\b",)),
 ]

@@ -2,6 +2,7 @@
 
 #include "verbs_shim/client/verbs/cq.hpp"
 #include "verbs_shim/client/verbs/data_path.hpp"
+#include "verbs_shim/client/verbs/flow.hpp"
 #include "verbs_shim/client/verbs/pd.hpp"
 #include "verbs_shim/client/verbs/qp.hpp"
 #include "verbs_shim/client/verbs/query.hpp"
@@ -22,6 +23,8 @@ void fill_context(verbs_context& v) {
     o.post_recv = verbs::post_recv;
     o._compat_query_device = verbs::query_device;
 
+    v.ibv_create_flow = verbs::create_flow;
+    v.ibv_destroy_flow = verbs::destroy_flow;
     v.query_port = verbs::query_port;
     v.query_rt_values = verbs::query_rt_values;
     v.create_cq_ex = verbs::create_cq_ex;

@@ -107,15 +107,18 @@ void allocate_queues(Qp& qp, const Srq* srq) {
 Result<CreatedQp> Hca::create_qp(const ControlContext& by, const QpInitAttr& init) {
     Device& d = *device_;
     const bool is_xrc = init.type == QpType::XrcSend || init.type == QpType::XrcRecv;
-    if (init.type == QpType::RawPacket || (is_xrc && !d.profile.behaviour.has_xrc))
+    const bool is_raw = init.type == QpType::RawPacket;
+    if ((is_raw && !d.has_raw_packets()) || (is_xrc && !d.profile.behaviour.has_xrc))
         return {refuse(by, EOPNOTSUPP, Rule::QpTypeUnsupported,
                        [&](Explanation& e) {
                            e.attribute = "qp_type";
                            e.given = name_of(init.type);
                            e.required =
-                               "a type that the adapter has: IBV_QPT_RC, UC, UD, on most XRC_SEND and XRC_RECV";
+                               "a type that the adapter has: IBV_QPT_RC, UC, UD, on most XRC_SEND and XRC_RECV, on "
+                               "Ethernet RAW_PACKET";
                        }),
                 {}};
+    if (is_raw && d.config.neighbours != nullptr) d.config.neighbours->begin_to_flood();
     QpParts parts;
     if (const int error = find_parts(d, by, init, parts); error != 0) return {error, {}};
     if (const int error = check_caps(by, init, d.attr); error != 0) return {error, {}};
@@ -165,6 +168,11 @@ int Hca::destroy_qp(const ControlContext& by, uint32_t qp_num) {
     Qp* qp = d.find_owned(by, qp_num);
     if (qp == nullptr) return missing(by, "qp");
     if (d.drop_opener(*qp, by.owner)) return 0;
+    if (d.is_steered_to(qp_num))
+        return refuse(by, EBUSY, Rule::ObjectInUse, [](Explanation& e) {
+            e.attribute = "qp";
+            e.advice = "destroy its flows first: ibv_destroy_flow";
+        });
     if (!qp->verbs->mcast.empty())
         return refuse(by, EBUSY, Rule::ObjectInUse, [](Explanation& e) {
             e.attribute = "qp";
@@ -207,6 +215,7 @@ void Device::destroy(Qp& qp, sim::SimTime now) {
 
 void Hca::release_all(OwnerId owner, sim::SimTime now) {
     Device& d = *device_;
+    std::erase_if(d.steering, [&](const auto& entry) { return entry.second.owner == owner; });
     for (const auto& qp : d.qps) {
         if (qp->destroyed || qp->verbs == nullptr) continue;
         if (!d.drop_opener(*qp, owner) && qp->verbs->owner == owner) d.destroy(*qp, now);

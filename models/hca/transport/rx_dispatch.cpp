@@ -20,6 +20,10 @@ void Device::on_packet(Port& port, wire::Packet& packet, sim::SimTime now) {
         ++home.hw.rx_icrc_encapsulated;
     } else if (info == nullptr || (packet.flags & wire::kTrimmed) != 0) {
         ++home.counters.rcv_errors;
+    } else if (packet.dest == wire::kNowhere) {
+        // On a cable without a switch: its DLID is none of this port's.
+    } else if (packet.framing == wire::kFramingRaw && home.config->link_layer == LinkLayer::Ethernet) [[unlikely]] {
+        on_raw_frame(home, packet, now);
     } else if (packet.dest_qp == wire::kMulticastQpn.value()) {
         on_multicast(home, packet, *info, now);
     } else if (Qp* qp = find_qp(packet.dest_qp); qp != nullptr) {
@@ -56,6 +60,9 @@ void Device::deliver(Port& port, Qp& qp, const wire::Packet& packet, const wire:
         if (qp.is_reliable() && info.is_request) RcResponder(*this, qp).on_request_at_tombstone(packet, now);
         return;
     }
+    // A connected QP takes packets from its peer's LID alone (IBTA vol. 1, 9.6.1.5): this one's peer has lost it.
+    if (qp.path.leaf == wire::kNowhere && info.transport != wire::Transport::Ud) [[unlikely]]
+        return;
     switch (info.transport) {
         case wire::Transport::Rc:
         case wire::Transport::Xrc:

@@ -147,9 +147,6 @@ TEST(Control, LimitsAndBusyObjects) {
     init.cap.max_send_wr = 1 << 20;
     EXPECT_EQ(a.hca->create_qp(rig.by(a, &why), init).error, EINVAL);
     EXPECT_EQ(why.attribute, "cap.max_send_wr");
-    init.cap.max_send_wr = 1;
-    init.type = QpType::RawPacket;
-    EXPECT_EQ(a.hca->create_qp(rig.by(a), init).error, EOPNOTSUPP);
     EXPECT_EQ(a.hca->reg_mr(rig.by(a, &why), {a.pd, a.space, a.base, 8, a.base, kRemoteWrite}).error, EINVAL);
     EXPECT_EQ(why.rule, Rule::AccessFlagsInvalid);
     EXPECT_EQ(a.hca->destroy_qp(rig.by(a), a.qpn), 0);
