@@ -41,7 +41,9 @@ constexpr OverheadTable make_overhead_table() {
     for (uint32_t row = 0; row < table.size(); ++row) {
         const wire::LinkType type = link_type(static_cast<LinkLayer>(row >> 3), row & 3);
         if ((row & 3) == wire::kFramingRaw) {
-            table[row].fill(wire::kFcsBytes + wire::kPreambleBytes + wire::kInterframeGapBytes);
+            constexpr size_t kAround = wire::kFcsBytes + wire::kPreambleBytes + wire::kInterframeGapBytes;
+            for (uint32_t opcode = 0; opcode < 256; ++opcode)
+                table[row][opcode] = static_cast<uint8_t>(kAround - opcode % 4);
             continue;
         }
         for (uint32_t opcode = 0; opcode < 256; ++opcode) {
@@ -62,8 +64,7 @@ inline constexpr std::array<uint32_t, 2> kMinWireBytes = {
 
 /// Byte times that `packet` occupies a link (preamble and gap included on Ethernet); `vlan`: frames are 802.1Q-tagged.
 [[nodiscard]] constexpr uint32_t packet_bytes(LinkLayer layer, const wire::Packet& packet, bool vlan = false) noexcept {
-    const uint32_t payload =
-        packet.framing == wire::kFramingRaw ? packet.payload_bytes : (packet.payload_bytes + 3U) & ~3U;
+    const uint32_t payload = (packet.payload_bytes + 3U) & ~3U;
     const uint32_t bytes =
         payload + detail::kOverhead[detail::overhead_row(layer, vlan, packet.framing)][packet.opcode];
     return std::max(bytes, detail::kMinWireBytes[static_cast<uint32_t>(layer)]);

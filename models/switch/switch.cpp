@@ -444,6 +444,11 @@ void Switch::on_stored(PortIndex port, SimTime now, LocalQueue& queue) {
         }
         last = out;
     }
+    // Members may have left while the packet was coming in.
+    if (last == kNoPort) {
+        if (credits_) give_credits(in, ingress_vl(in, packet), bytes, now);
+        return drop(packet, losses(in).no_route, "its group has no members any more", now);
+    }
     forward(packet, bytes, in, last, now, queue);
 }
 

@@ -166,7 +166,7 @@ Packet Recorder::record_of(const PortFacts& port, uint32_t wire_bytes, sim::SimT
     p.becn = (packet.flags & wire::kBecn) != 0;
     p.is_retransmission = x.is_retransmission;
     p.syndrome = static_cast<uint8_t>(packet.aeth_syndrome);
-    p.name = wire::opcode_name(p.opcode);
+    p.name = packet.framing == wire::kFramingRaw ? "Ethernet frame" : wire::opcode_name(p.opcode);
     p.headers = header_lines(packet, x);
     std::array<uint8_t, cm::kMadBytes> mad;
     if (packet.dest_qp == 1 && packet.payload_bytes == mad.size() && mover_ != nullptr &&

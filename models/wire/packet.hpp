@@ -39,6 +39,13 @@ enum Framing : uint32_t {
     kFramingRaw = 3,     ///< Ethernet: the payload is the whole frame but its FCS, no BTH
 };
 
+/// The opcode of a raw frame is none of the BTH's. It says by how many bytes the frame is shorter than a multiple of
+/// four: so its length on the wire is found as that of packets, which are padded, without a look at the framing.
+[[nodiscard]] constexpr uint8_t raw_opcode(uint32_t frame_bytes) noexcept {
+    constexpr uint32_t kUnused = 0xE0;
+    return static_cast<uint8_t>(kUnused + (0U - frame_bytes) % 4);
+}
+
 /// Index of a PacketExtra in its slab; kNoExtra for packets that need none.
 using ExtraIndex = uint32_t;
 inline constexpr ExtraIndex kNoExtra = 0xFFFFFFFF;

@@ -310,19 +310,18 @@ SHORT = [
     Case("explain_names_the_missing_attribute", (("h0", "{bad_modify}"),), options=("--explain",),
          stderr=(r"IBV_QP_MIN_RNR_TIMER",), stdout=(r"errno 22",)),
     Case("raw_packet_qps_send_whole_frames_and_steer_them", (("h0", "{raw_packets}"),), stdout=(r"raw packets: (ok|not permitted)",),
-         lab=TWO_ADAPTERS),
+         lab=TWO_ADAPTERS, seconds=1),
     Case("raw_packet_qps_need_cap_net_raw",
          (("h0", "setpriv --bounding-set=-net_raw --inh-caps=-net_raw {raw_packets}"),), stdout=(r"raw packets: not permitted",),
-         lab=TWO_ADAPTERS),
+         lab=TWO_ADAPTERS, seconds=1),
     # These two sides do not talk to each other before: the sender waits for the receiver's rule.
     *[Case(name, (("h1", f"{tool} --server -B 02:00:00:00:00:02 -E 02:00:00:00:00:01 {options} {more}"),
                   ("h0", f"sh -c 'sleep 0.01; {tool} --client -B 02:00:00:00:00:01 -E 02:00:00:00:00:02 {options}'")),
-           needs=(tool,), stdout=stdout)
+           needs=(tool,), stdout=stdout, seconds=1)
       for name, tool, options, more, stdout in [
           ("raw_ethernet_bw_to_an_address", "raw_ethernet_bw", "-s 1024 -n 2000", "", (r"^\[h1\]  1024 +2000 ",)),
           ("raw_ethernet_bw_to_a_udp_port", "raw_ethernet_bw",
            "-s 512 -n 1000 -j 10.0.0.1 -J 10.0.0.2 -k 7001 -K 7000", "", (r"^\[h1\]  512 +1000 ",)),
-          ("raw_ethernet_bw_sniffed", "raw_ethernet_bw", "-s 512 -n 1000", "--sniffer", (r"^\[h1\]  512 +1000 ",)),
           ("raw_ethernet_bw_promiscuous", "raw_ethernet_bw", "-s 512 -n 1000", "--promiscuous", (r"^\[h1\]  512 +1000 ",)),
           ("raw_ethernet_lat_ping_pong", "raw_ethernet_lat", "-s 64 -n 500", "", (r"^\[h0\]  64 +500 +1\.\d\d",))]],
     Case("stats_show_no_system_call_on_the_data_path", pair("ib_write_bw", "-n 500"), options=("--stats",),

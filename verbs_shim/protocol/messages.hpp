@@ -331,6 +331,9 @@ struct ExplainRequest {
     RequestHeader h;
     char text[480] = {};
 };
+/// Largest indirection table.
+inline constexpr uint32_t kMostQueues = 128;
+
 /// ibv_create_flow: its specs as one pattern over the frame's first bytes.
 struct CreateFlowRequest {
     RequestHeader h;
@@ -338,7 +341,11 @@ struct CreateFlowRequest {
     uint32_t type = 0;  ///< ibv_flow_attr_type
     uint16_t priority = 0, port = 0;
     uint8_t value[58] = {}, mask[58] = {};
-    uint32_t pad = 0;
+    /// Of an RSS QP: its indirection table (QPs that stand for work queues), ibv_rx_hash_fields and Toeplitz key.
+    uint32_t queues = 0;  ///< 0: it is none
+    uint64_t hash_fields = 0;
+    uint8_t hash_key[40] = {};
+    uint32_t queue[kMostQueues] = {};
 };
 
 /// kind: 0 = thread of this process, 1 = child process

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <charconv>
 #include <fstream>
+#include <span>
 #include <string>
 
 #include "verbs_shim/server/control.hpp"
@@ -36,6 +38,18 @@ int create_flow(Call& call, const protocol::CreateFlowRequest& request, protocol
     rule.port_num = static_cast<uint8_t>(std::min<uint16_t>(request.port, UINT8_MAX));
     std::ranges::copy(request.value, rule.pattern.value.begin());
     std::ranges::copy(request.mask, rule.pattern.mask.begin());
+    if (request.queues != 0) {
+        if (request.queues > protocol::kMostQueues || !std::has_single_bit(request.queues)) return EINVAL;
+        hca::ReceiveSideScaling& spread = rule.spread.emplace();
+        for (const uint32_t handle : std::span(request.queue).first(request.queues)) {
+            const QpObject* queue = call.client.qps.find(handle);
+            if (queue == nullptr || queue->context != qp->context) return EINVAL;
+            spread.queues.push_back(queue->qp_num);
+        }
+        spread.fields = request.hash_fields & hca::kAllHashFields;
+        static_assert(sizeof request.hash_key == hca::kToeplitzKeyBytes);
+        std::ranges::copy(request.hash_key, spread.key.begin());
+    }
     const auto made = context->hca->create_steering(call.by(*context), qp->qp_num, rule);
     if (!made.ok()) return made.error;
     reply.handle = call.client.flows.add({qp->context, request.qp, made.value});

@@ -1,5 +1,4 @@
 #include "models/hca/raw/raw_frame.hpp"
-#include "models/hca/transport/request_opcode.hpp"
 
 namespace simverbs::hca {
 
@@ -71,9 +70,7 @@ void RawRequester::send_copy(const Message& m, wire::LeafId to, bool last, sim::
     entry.message = r_.cur;
     entry.completes = last;
     entry.not_before = d_.next_message_at;
-    // No transport header: the opcode only says that the message is one packet.
-    const uint8_t opcode = request_opcode(wire::Transport::Ud, WrOpcode::Send, wire::Position::Only);
-    entry.packet = d_.packet_on(path, 0, 0xFFFF, opcode, wire::Psn(0));
+    entry.packet = d_.packet_on(path, 0, 0xFFFF, wire::raw_opcode(static_cast<uint32_t>(m.length)), wire::Psn(0));
     entry.packet.flags = 0;
     d_.extra_of(entry.packet, path, 0xFFFF).src_qp = qp_.qpn;
     d_.attach_payload(entry.packet, path, 0xFFFF, m.stream, 0, m.length);

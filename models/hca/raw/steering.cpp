@@ -3,6 +3,7 @@
 
 #include "models/hca/device.hpp"
 #include "models/hca/raw/raw_frame.hpp"
+#include "models/hca/transport/request_opcode.hpp"
 
 namespace simverbs::hca {
 
@@ -18,6 +19,10 @@ Result<uint32_t> Hca::create_steering(const ControlContext& by, uint32_t qp_num,
                            e.required = "a port of the device, and a QP of type IBV_QPT_RAW_PACKET";
                        }),
                 0};
+    if (rule.spread)
+        for (const uint32_t queue : rule.spread->queues)
+            if (const Qp* one = d.find_owned(by, queue); one == nullptr || one->type != QpType::RawPacket)
+                return {refuse(by, EINVAL, Rule::NoSuchObject, [](Explanation& e) { e.attribute = "ind_tbl"; }), 0};
     const uint32_t id = d.next_steering++;
     d.steering[id] = {by.owner, qp_num, static_cast<uint8_t>(rule.port_num - 1), rule};
     return {0, id};
@@ -73,13 +78,17 @@ void Device::on_raw_frame(Port& home, const wire::Packet& packet, sim::SimTime n
         if (s.port_index != home.index) continue;
         const uint32_t rank = rank_of(s.rule, frame, is_group);
         if (s.rule.type != SteeringType::Sniffer && (rank != best || best == ~0U)) continue;
+        const uint32_t qpn = s.rule.spread ? s.rule.spread->queue_for(frame) : s.qpn;
         // A sender does not hear itself.
-        if (s.qpn == x.src_qp && x.src == home.config->leaf) continue;
-        if (Qp* qp = find_qp(s.qpn); qp != nullptr && !qp->destroyed) receive_frame(*qp, packet, now);
+        if (qpn == x.src_qp && x.src == home.config->leaf) continue;
+        if (Qp* qp = find_qp(qpn); qp != nullptr && !qp->destroyed) receive_frame(*qp, packet, now);
     }
 }
 
-void Device::receive_frame(Qp& qp, const wire::Packet& packet, sim::SimTime now) {
+void Device::receive_frame(Qp& qp, const wire::Packet& frame, sim::SimTime now) {
+    // For what follows it is a message of one packet.
+    wire::Packet packet = frame;
+    packet.opcode = request_opcode(wire::Transport::Ud, WrOpcode::Send, wire::Position::Only);
     if (!qp.receives() || !take_receive(qp, now)) return;
     const uint32_t bytes = packet.payload_bytes;
     const CurrentReceive& c = qp.verbs->receive;

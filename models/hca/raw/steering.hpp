@@ -4,7 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+
+#include "models/hca/raw/receive_side_scaling.hpp"
 
 namespace simverbs::hca {
 
@@ -35,6 +38,7 @@ struct SteeringRule {
     uint16_t priority = 0;  ///< of Normal rules that fit, those with the lowest number count
     uint8_t port_num = 1;
     FramePattern pattern;
+    std::optional<ReceiveSideScaling> spread;  ///< of an RSS QP: to these queues instead of the QP itself
 };
 
 }  // namespace simverbs::hca

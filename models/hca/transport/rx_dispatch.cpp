@@ -19,11 +19,12 @@ void Device::on_packet(Port& port, wire::Packet& packet, sim::SimTime now) {
         ++home.counters.rcv_errors;
         ++home.hw.rx_icrc_encapsulated;
     } else if (info == nullptr || (packet.flags & wire::kTrimmed) != 0) {
-        ++home.counters.rcv_errors;
+        if (packet.framing == wire::kFramingRaw && (packet.flags & wire::kTrimmed) == 0)
+            on_raw_frame(home, packet, now);
+        else
+            ++home.counters.rcv_errors;
     } else if (packet.dest == wire::kNowhere) {
         // On a cable without a switch: its DLID is none of this port's.
-    } else if (packet.framing == wire::kFramingRaw && home.config->link_layer == LinkLayer::Ethernet) [[unlikely]] {
-        on_raw_frame(home, packet, now);
     } else if (packet.dest_qp == wire::kMulticastQpn.value()) {
         on_multicast(home, packet, *info, now);
     } else if (Qp* qp = find_qp(packet.dest_qp); qp != nullptr) {

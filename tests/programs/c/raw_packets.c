@@ -122,7 +122,7 @@ struct udp_rule {
     struct ibv_flow_spec_eth eth;
     struct ibv_flow_spec_ipv4 ipv4;
     struct ibv_flow_spec_tcp_udp udp;
-} __attribute__((packed));
+};
 
 static struct udp_rule rule_for(struct side* s, uint16_t port) {
     struct udp_rule r = {.attr = {.type = IBV_FLOW_ATTR_NORMAL, .size = sizeof r, .num_of_specs = 3, .port = 1},
@@ -180,6 +180,56 @@ static void steering(struct side* a, struct side* b) {
     CHECK("destroy the QP", ibv_destroy_qp(other) == 0);
 }
 
+/* Frames of many flows over two work queues. */
+static void spreading(struct side* a, struct side* b) {
+    struct ibv_wq* queues[2];
+    struct ibv_wc wc;
+    unsigned got[2] = {0, 0};
+    for (int i = 0; i < 2; ++i) {
+        struct ibv_wq_init_attr init = {.wq_type = IBV_WQT_RQ, .max_wr = 16, .max_sge = 1, .pd = b->pd, .cq = b->cq};
+        queues[i] = ibv_create_wq(b->context, &init);
+        CHECK("ibv_create_wq", queues[i] != NULL);
+        struct ibv_wq_attr attr = {.attr_mask = IBV_WQ_ATTR_STATE, .wq_state = IBV_WQS_ERR};
+        CHECK("from RESET to ERR", ibv_modify_wq(queues[i], &attr) == EINVAL);
+        attr.wq_state = IBV_WQS_RDY;
+        CHECK("from RESET to RDY", ibv_modify_wq(queues[i], &attr) == 0 && queues[i]->state == IBV_WQS_RDY);
+        for (int k = 0; k < 16; ++k) {
+            struct ibv_sge sge = {(uintptr_t)b->bytes + 8192, 4096, b->mr->lkey};
+            struct ibv_recv_wr wr = {.wr_id = (uint64_t)i, .sg_list = &sge, .num_sge = 1}, *bad;
+            CHECK("ibv_post_wq_recv", ibv_post_wq_recv(queues[i], &wr, &bad) == 0);
+        }
+    }
+    struct ibv_rwq_ind_table_init_attr table_init = {.log_ind_tbl_size = 1, .ind_tbl = queues};
+    struct ibv_rwq_ind_table* table = ibv_create_rwq_ind_table(b->context, &table_init);
+    CHECK("ibv_create_rwq_ind_table", table != NULL);
+    uint8_t key[40];
+    for (int i = 0; i < 40; ++i) key[i] = (uint8_t)(i * 37 + 5);
+    struct ibv_qp_init_attr_ex init = {
+        .qp_type = IBV_QPT_RAW_PACKET,
+        .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_RX_HASH | IBV_QP_INIT_ATTR_IND_TABLE,
+        .pd = b->pd,
+        .rwq_ind_tbl = table,
+        .rx_hash_conf = {IBV_RX_HASH_FUNC_TOEPLITZ, 40, key, IBV_RX_HASH_SRC_PORT_UDP | IBV_RX_HASH_DST_PORT_UDP}};
+    struct ibv_qp* rss = ibv_create_qp_ex(b->context, &init);
+    CHECK("an RSS QP", rss != NULL);
+    struct ibv_flow_attr rest = {.type = IBV_FLOW_ATTR_ALL_DEFAULT, .size = sizeof rest, .port = 1};
+    struct ibv_flow* flow = ibv_create_flow(rss, &rest);
+    CHECK("ibv_create_flow", flow != NULL);
+    for (uint16_t port = 0; port < 16; ++port) {
+        (void)completed(a, &wc);
+        CHECK("post", send_frame(a, make_frame(a, b->mac, port)) == 0);
+        (void)completed(b, &wc);
+        CHECK("one of the queues gets it", wc.status == IBV_WC_SUCCESS && wc.qp_num == queues[wc.wr_id & 1]->wq_num);
+        ++got[wc.wr_id & 1];
+    }
+    CHECK("each gets some, and all are there", got[0] > 0 && got[1] > 0 && got[0] + got[1] == 16);
+    CHECK("a table in use stays", ibv_destroy_rwq_ind_table(table) == EBUSY);
+    CHECK("a queue in a table stays", ibv_destroy_wq(queues[0]) == EBUSY);
+    CHECK("destroy", ibv_destroy_flow(flow) == 0 && ibv_destroy_qp(rss) == 0 && ibv_destroy_rwq_ind_table(table) == 0 &&
+                         ibv_destroy_wq(queues[0]) == 0 && ibv_destroy_wq(queues[1]) == 0);
+    completed(a, &wc);
+}
+
 static void errors(struct side* a, struct side* b) {
     struct ibv_wc wc;
     completed(a, &wc);
@@ -200,6 +250,7 @@ int main(void) {
     open_side(&a, list[0]);
     open_side(&b, list[1]);
     steering(&a, &b);
+    spreading(&a, &b);
     errors(&a, &b);
     CHECK("destroy", ibv_destroy_qp(a.qp) == 0 && ibv_destroy_qp(b.qp) == 0);
     printf("raw packets: %s\n", failures == 0 ? "ok" : "FAILED");

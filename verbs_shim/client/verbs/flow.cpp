@@ -145,6 +145,12 @@ ibv_flow* create_flow(ibv_qp* qp, ibv_flow_attr* attr) {
         request.type = protocol::enum_value(attr->type);
         request.priority = attr->priority;
         request.port = attr->port;
+        if (const Qp& rss = *to_qp(qp); rss.table != nullptr) {
+            request.queues = rss.table->size;
+            for (uint32_t i = 0; i < rss.table->size; ++i) request.queue[i] = rss.table->queues[i]->ibv.handle;
+            request.hash_fields = rss.hash_fields;
+            std::memcpy(request.hash_key, rss.hash_key, sizeof request.hash_key);
+        }
         error = attr->comp_mask != 0 || attr->flags != 0
                     ? explain(EOPNOTSUPP, "ibv_create_flow: comp_mask and flags must be 0 here.")
                     : put_specs(request, *attr);

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "tests/unit/models/hca/rig.hpp"
 
 namespace simverbs::test {
@@ -35,6 +38,10 @@ class RawPackets : public testing::Test {
     }
     Peer open(size_t host, const QpOptions& o) {
         Peer p = rig.open(host, o);
+        to_rts(p);
+        return p;
+    }
+    void to_rts(Peer& p) {
         QpAttr attr;
         attr.port_num = 1;
         attr.qp_state = QpState::Init;
@@ -43,7 +50,6 @@ class RawPackets : public testing::Test {
             attr.qp_state = s;
             EXPECT_EQ(p.hca->modify_qp(rig.by(p), p.qpn, attr, kState), 0);
         }
-        return p;
     }
     uint32_t steer(const Peer& to, SteeringType type, uint16_t priority = 0, std::array<uint8_t, 6> mac = mac_of(1)) {
         SteeringRule rule;
@@ -62,7 +68,9 @@ class RawPackets : public testing::Test {
         std::ranges::copy(to, p.bytes);
         EXPECT_EQ(rig.send(p, WrOpcode::Send, 1, 0, bytes), 0);
         rig.settle();
-        if (host != 1) EXPECT_EQ(rig.completions(p), "1:SUCCESS");
+        if (host != 1) {
+            EXPECT_EQ(rig.completions(p), "1:SUCCESS");
+        }
     }
     /// Who got something since the last call: "1", "12", "".
     std::string receivers() {
@@ -183,6 +191,66 @@ TEST_F(RawPackets, AQpWithRulesIsNotDestroyed_AndRulesAreOfRawPacketQpsAndExisti
         return o;
     }());
     EXPECT_EQ(datagrams.hca->create_steering(rig.by(datagrams), datagrams.qpn, {}).error, EINVAL);
+}
+
+TEST_F(RawPackets, AnRssQpsFramesAreSpreadOverItsQueues_EachFlowToOne) {
+    // The queues are of one program.
+    QpInitAttr init;
+    init.type = QpType::RawPacket;
+    init.pd = first.pd;
+    init.send_cq = init.recv_cq = first.cq;
+    init.cap = {1, 32, 1, 1, 0};
+    Peer other = first;
+    other.qpn = first.hca->create_qp(rig.by(first), init).value.qp_num;
+    to_rts(other);
+    for (uint64_t i = 0; i < 20; ++i) EXPECT_EQ(rig.receive(other, 300 + i, 8192, 2000), 0);
+    SteeringRule rule;
+    rule.type = SteeringType::AllDefault;
+    rule.spread.emplace();
+    rule.spread->queues = {first.qpn, other.qpn, other.qpn, first.qpn};
+    rule.spread->fields = kHashSrcPortUdp | kHashDstPortUdp;
+    for (size_t i = 0; i < rule.spread->key.size(); ++i) rule.spread->key[i] = static_cast<uint8_t>(i * 37 + 5);
+    ASSERT_EQ(first.hca->create_steering(rig.by(first), first.qpn, rule).error, 0);
+    EXPECT_EQ(second.hca->create_steering(rig.by(second), second.qpn, rule).error, EINVAL) << "not its queues";
+    uint8_t* frame = senders[0].bytes;
+    frame[12] = 0x08;
+    frame[14] = 0x45;
+    frame[23] = 17;
+    std::map<char, int> got;  // by the first digit of the receive's number
+    for (uint8_t port = 0; port < 8; ++port) {
+        frame[37] = port;
+        send(0, mac_of(1));
+        const std::string who = rig.completions(first);
+        ASSERT_FALSE(who.empty());
+        ++got[who[0]];
+        send(0, mac_of(1));
+        EXPECT_EQ(rig.completions(first)[0], who[0]) << "a flow stays where it is";
+    }
+    EXPECT_EQ(got['1'] + got['3'], 8);
+    EXPECT_GT(got['1'], 0);
+    EXPECT_GT(got['3'], 0);
+}
+
+/// Source: Microsoft, "Verifying the RSS hash calculation".
+TEST(ReceiveSideScalingHash, IsThatOfTheSpecification) {
+    const ToeplitzKey key{0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3,
+                          0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3,
+                          0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa};
+    // 66.9.149.187:2794 to 161.142.100.80:1766, TCP.
+    std::array<uint8_t, 58> frame{};
+    frame[12] = 0x08;
+    frame[14] = 0x45;
+    frame[23] = 6;
+    const std::array<uint8_t, 12> flow{66, 9, 149, 187, 161, 142, 100, 80, 0x0A, 0xEA, 0x06, 0xE6};
+    std::ranges::copy(flow, frame.begin() + 26);
+    ReceiveSideScaling spread;
+    spread.key = key;
+    spread.fields = kHashSrcIpv4 | kHashDstIpv4;
+    EXPECT_EQ(spread.hash_of(frame), 0x323e8fc2U);
+    spread.fields = kAllHashFields;
+    EXPECT_EQ(spread.hash_of(frame), 0x51ccc178U);
+    frame[12] = 0x81;
+    EXPECT_EQ(spread.hash_of(frame), 0U) << "none of its fields is there";
 }
 
 TEST(RawPacketQps, AnAdapterOnEthernetSaysThatItSteersFlows) {
