@@ -197,6 +197,30 @@ def killing_the_tool_kills_its_programs():
         expect(not gone_soon(folder), f"left running: {remains(folder)}")
 
 
+def killing_the_tool_kills_programs_that_left_its_session_too():
+    for clock in ("virtual", "wall"):
+        with tempfile.TemporaryDirectory() as folder:
+            env = private_tmp(folder)
+            own = subprocess.Popen(["sleep", "60"], env=env)  # of the same user, with the same mark, of no lab
+            lab = subprocess.Popen([OPTIONS.simverbs, "exec", "--clock", clock, *LONG_RUN, "h0", "sh -c 'setsid ibv_rc_pingpong -g 1 & wait'"],
+                                   env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            deadline = time.monotonic() + 10
+            while not any(p.startswith("ibv_rc_pingpong") for p in remains(folder)) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            time.sleep(0.3)
+            started = remains(folder)
+            lab.kill()
+            lab.wait()
+            deadline = time.monotonic() + 10
+            while len(remains(folder)) > 1 and time.monotonic() < deadline:
+                time.sleep(0.1)
+            left = remains(folder)
+            own.kill()
+            own.wait()
+            expect(any(p.startswith("ibv_rc_pingpong") for p in started), f"started ({clock} clock): {started}")
+            expect(left == ["sleep 60 "], f"left running after the tool was killed ({clock} clock): {left}")
+
+
 def a_killed_program_ends_the_lab_with_a_clear_word():
     with tempfile.TemporaryDirectory() as folder:
         lab = subprocess.Popen([OPTIONS.simverbs, "exec", *LONG_RUN], env=private_tmp(folder),
@@ -343,6 +367,7 @@ def a_hostile_program_is_refused_and_its_neighbours_notice_nothing():
 CHECKS = [the_lab_of_the_readme_can_be_copied_and_run, a_wrong_command_line_is_told_where_what_and_what_to_do,
           a_command_s_help_tells_its_own_exit_codes, four_labs_at_once_do_not_disturb_each_other, another_seed_gives_other_psns_and_the_same_verdict,
           a_loaded_core_changes_nothing, interrupt_ends_everything, killing_the_tool_kills_its_programs,
+          killing_the_tool_kills_programs_that_left_its_session_too,
           a_killed_program_ends_the_lab_with_a_clear_word, a_hostile_program_is_refused_and_its_neighbours_notice_nothing,
           a_program_killed_while_it_starts_ends_the_lab, a_statically_linked_program_is_one_clear_error,
           a_timeline_has_the_lost_packet_and_its_retransmission, a_timeline_names_the_messages_of_connections,
