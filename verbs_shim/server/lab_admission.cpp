@@ -150,6 +150,7 @@ int Lab::choose_place(const protocol::HelloRequest& hello, pid_t pid, Place& pla
         if (state_of(i) == Turn::Free || state_of(i) == Turn::Gone || kept.pid != pid || !kept.used) continue;
         if (place.slot == kNone) {
             place = {kept.host, process, i};
+            ++roster_.tenants_of_slot[i];
         } else {
             free_slot(i);
         }
