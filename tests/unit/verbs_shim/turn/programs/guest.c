@@ -436,7 +436,8 @@ static int compute(void) {
     return 0;
 }
 
-/* --- libc's own mmap is patched, as UCX patches it; the hook waits for a lock that another thread holds -------------- */
+/* --- libc's own mmap is patched, as UCX patches it; the hook waits for a lock that another thread holds --------------
+ */
 static volatile int hooked;
 
 static void* hook(void* at, size_t bytes, int protection, int flags, int fd, long offset) {
