@@ -53,9 +53,10 @@ void Complex::copy_piece(Engine& e) {
     const CopySpec& copy = e.queue.copy();
     const AgentId agent = gpu_agent(e.gpu);
     const MemoryId own = gpu_memory(e.gpu);
-    const auto [offset, bytes] = e.queue.take();
-    const auto part_of = [offset](DmaTarget t) {
-        if (t.address != DmaTarget::kAnyAddress) t.address += offset;
+    const gpu::CopyQueue::Piece piece = e.queue.take();
+    const uint32_t bytes = piece.bytes;
+    const auto part_of = [&piece](DmaTarget t) {
+        if (t.address != DmaTarget::kAnyAddress) t.address += piece.offset;
         return t;
     };
     Part& hbm = parts_[routes_.parts().memory(own)];

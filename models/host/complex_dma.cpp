@@ -156,7 +156,8 @@ SimTime Complex::mmio_write(AgentId agent, SimTime now, uint32_t bytes, MemoryId
 
 SimTime Complex::least_mmio_write(AgentId agent) const {
     SimTime least = SimTime::max();
-    for (MemoryId n = 0; n < platform_.numa_nodes.size(); ++n) least = std::min(least, routes_.store(n, agent).latency);
+    for (MemoryId n = 0; n < count_of(platform_.numa_nodes); ++n)
+        least = std::min(least, routes_.store(n, agent).latency);
     return least + agents_[agent].nominal_byte.of(pcie::wire_bytes(TlpKind::MWr, 4, pcie::kMWrOverhead));
 }
 
