@@ -104,11 +104,11 @@ SimTime Complex::into_memory(SimTime now, const Arrival& a, DmaTarget target, ui
     return std::max(slot.end, a.last) + latency;
 }
 
-Complex::Arrival Complex::read(AgentId a, SimTime now, DmaTarget target, uint32_t bytes) {
+Complex::Arrival Complex::read(AgentId a, SimTime now, SimTime asked_at, DmaTarget target, uint32_t bytes) {
     const Way& ask = routes_.request(a, target.memory);
     const Way& answer = routes_.completion(a, target.memory);
     SIM_CHECK(ask.open, a, target.memory);
-    const Arrival asked = carry(ask, {TlpKind::MRd, now, now, now, bytes, ask.unit});
+    const Arrival asked = carry(ask, {TlpKind::MRd, now, asked_at, asked_at, bytes, ask.unit});
     // The first request is there when its own bytes are; data follow it while others still come.
     SimTime at = asked.last;
     if (ask.hops > 0) at = std::min(at, asked.first + parts_[routes_.hops(ask)->part].byte_time.of(pcie::kMRdOverhead));
@@ -133,7 +133,7 @@ Complex::Arrival Complex::write(AgentId a, SimTime now, DmaTarget target, uint32
 SimTime Complex::dma_read(AgentId agent, SimTime now, DmaTarget target, uint32_t bytes) {
     target.memory = resolve(agent, target.memory);
     SimTime& order = agents_[agent].last_read;
-    return order = std::max(order, read(agent, now, target, bytes).last);
+    return order = std::max(order, read(agent, now, now, target, bytes).last);
 }
 
 SimTime Complex::dma_write(AgentId agent, SimTime now, DmaTarget target, uint32_t bytes) {
