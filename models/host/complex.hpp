@@ -109,13 +109,16 @@ class Complex final : public HostComplex {
     Arrival carry(const Way& way, const Transfer& transfer);
     sim::SimTime translate(AgentId a, const Way& way, DmaTarget target, sim::SimTime now, sim::SimTime at,
                            uint32_t bytes);
-    Arrival read(AgentId a, sim::SimTime now, DmaTarget target, uint32_t bytes);
+    /// `at`: when it is asked for; no earlier than `now`.
+    Arrival read(AgentId a, sim::SimTime now, sim::SimTime at, DmaTarget target, uint32_t bytes);
     Arrival write(AgentId a, sim::SimTime now, DmaTarget target, uint32_t bytes);
     Arrival out_of_memory(sim::SimTime now, sim::SimTime at, DmaTarget target, uint32_t bytes);
     sim::SimTime into_memory(sim::SimTime now, const Arrival& a, DmaTarget target, uint32_t bytes);
     [[nodiscard]] bool in_cache(DmaTarget target, uint32_t bytes);
 
     void copy_piece(Engine& e);
+    void copy_to_peer(Engine& e, sim::SimTime now, DmaTarget to, uint32_t bytes);
+    void copy_from_peer(Engine& e, sim::SimTime now, DmaTarget from, uint32_t bytes);
     void find_next_event() noexcept;
 
     PlatformSpec platform_;

@@ -68,7 +68,9 @@ Complex::Arrival Complex::out_of_memory(SimTime now, SimTime at, DmaTarget targe
         latency = platform_.gpus[target.memory - platform_.numa_nodes.size()].hbm_latency;
     } else {
         const NumaNodeSpec& node = platform_.numa_nodes[target.memory];
-        if (in_cache(target, bytes)) return {at + node.llc_latency, at + node.llc_latency, at, nullptr};
+        const bool cached = in_cache(target, bytes);
+        ++(cached ? counters_.llc_hits : counters_.llc_misses);
+        if (cached) return {at + node.llc_latency, at + node.llc_latency, at, nullptr};
         latency = node.dram_latency;
     }
     memory.bytes += bytes;
@@ -102,11 +104,11 @@ SimTime Complex::into_memory(SimTime now, const Arrival& a, DmaTarget target, ui
     return std::max(slot.end, a.last) + latency;
 }
 
-Complex::Arrival Complex::read(AgentId a, SimTime now, DmaTarget target, uint32_t bytes) {
+Complex::Arrival Complex::read(AgentId a, SimTime now, SimTime asked_at, DmaTarget target, uint32_t bytes) {
     const Way& ask = routes_.request(a, target.memory);
     const Way& answer = routes_.completion(a, target.memory);
     SIM_CHECK(ask.open, a, target.memory);
-    const Arrival asked = carry(ask, {TlpKind::MRd, now, now, now, bytes, ask.unit});
+    const Arrival asked = carry(ask, {TlpKind::MRd, now, asked_at, asked_at, bytes, ask.unit});
     // The first request is there when its own bytes are; data follow it while others still come.
     SimTime at = asked.last;
     if (ask.hops > 0) at = std::min(at, asked.first + parts_[routes_.hops(ask)->part].byte_time.of(pcie::kMRdOverhead));
@@ -131,7 +133,7 @@ Complex::Arrival Complex::write(AgentId a, SimTime now, DmaTarget target, uint32
 SimTime Complex::dma_read(AgentId agent, SimTime now, DmaTarget target, uint32_t bytes) {
     target.memory = resolve(agent, target.memory);
     SimTime& order = agents_[agent].last_read;
-    return order = std::max(order, read(agent, now, target, bytes).last);
+    return order = std::max(order, read(agent, now, now, target, bytes).last);
 }
 
 SimTime Complex::dma_write(AgentId agent, SimTime now, DmaTarget target, uint32_t bytes) {
@@ -154,7 +156,8 @@ SimTime Complex::mmio_write(AgentId agent, SimTime now, uint32_t bytes, MemoryId
 
 SimTime Complex::least_mmio_write(AgentId agent) const {
     SimTime least = SimTime::max();
-    for (MemoryId n = 0; n < platform_.numa_nodes.size(); ++n) least = std::min(least, routes_.store(n, agent).latency);
+    for (MemoryId n = 0; n < count_of(platform_.numa_nodes); ++n)
+        least = std::min(least, routes_.store(n, agent).latency);
     return least + agents_[agent].nominal_byte.of(pcie::wire_bytes(TlpKind::MWr, 4, pcie::kMWrOverhead));
 }
 
