@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "scenarios/run/collect_inside.hpp"
 #include "scenarios/run/collect_result.hpp"
 
 namespace simverbs::scenarios::run {
@@ -223,6 +224,27 @@ class Runner final : public sim::Watcher {
 
 }  // namespace
 
+namespace {
+
+/// A host that sends flows while others run programs: whatever its platform is.
+void warn_of_idle_platforms(const ScenarioSpec& spec, const BuiltScenario& built, RunResult& result) {
+    if (spec.workloads.empty()) return;
+    const HostSpec* idle = spec.topology.is_fabric && spec.topology.host.inside != nullptr &&
+                                   built.adapters.host_of_complex.size() < result.hosts.size()
+                               ? &spec.topology.host
+                               : nullptr;
+    for (uint32_t h = 0; h < spec.lab.hosts.size() && idle == nullptr; ++h) {
+        const bool runs_programs =
+            std::ranges::find(built.adapters.host_of_complex, h) != built.adapters.host_of_complex.end();
+        if (spec.lab.hosts[h].inside != nullptr && !runs_programs) idle = &spec.lab.hosts[h];
+    }
+    if (idle == nullptr) return;
+    result.warnings.push_back("flows are sent by ideal hosts: the platform '" + idle->inside->spec.name +
+                              "' counts for hosts that run programs alone");
+}
+
+}  // namespace
+
 RunResult describe(const ScenarioSpec& spec, const BuiltScenario& built) {
     RunResult result;
     result.scenario = spec.lab.name;
@@ -239,6 +261,7 @@ RunResult describe(const ScenarioSpec& spec, const BuiltScenario& built) {
         result.warnings.push_back("programs' queue pairs have no congestion control with '" + spec.cc.algorithm +
                                   "': adapters understand only what CNPs tell, as with dcqcn");
     describe_parts(spec, built, result);
+    warn_of_idle_platforms(spec, built, result);
     return result;
 }
 
@@ -246,6 +269,7 @@ RunResult describe_names(const ScenarioSpec& spec, const ScenarioPlan& plan) {
     RunResult result;
     result.groups = plan.workloads().groups;
     if (plan.topology() != nullptr) name_parts(*plan.topology(), result);
+    name_insides(plan.adapters(), result);
     name_flows(spec, plan.workloads().plan, result);
     return result;
 }
