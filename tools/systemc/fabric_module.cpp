@@ -1,0 +1,80 @@
+#include "tools/systemc/fabric_module.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace simverbs::systemc {
+
+namespace {
+
+constexpr char kReports[] = "/simverbs";
+/// Programs' server and model run on it.
+constexpr size_t kStackBytes = size_t{8} << 20;
+
+FabricModule* the_module = nullptr;
+
+sc_core::sc_time time_of(int64_t picoseconds) {
+    return sc_core::sc_time::from_value(static_cast<sc_core::sc_time::value_type>(picoseconds));
+}
+
+}  // namespace
+
+/// The design's clock, as the scenario's pacer.
+class FabricModule::Clock final : public Pacer {
+  public:
+    explicit Clock(const sc_core::sc_time& quantum) : quantum_(static_cast<int64_t>(quantum.value())) { advance(); }
+    [[nodiscard]] int64_t next_stop() const override { return next_; }
+    void wait_there() override {
+        wait_until(next_);
+        advance();
+    }
+    static void wait_until(int64_t picoseconds) {
+        const sc_core::sc_time there = time_of(picoseconds);
+        if (there > sc_core::sc_time_stamp()) sc_core::wait(there - sc_core::sc_time_stamp());
+    }
+
+  private:
+    void advance() { next_ = static_cast<int64_t>(sc_core::sc_time_stamp().value()) + quantum_; }
+
+    int64_t quantum_;
+    int64_t next_ = 0;
+};
+
+FabricModule::FabricModule(const sc_core::sc_module_name& name, FabricOptions options)
+    : sc_module(name), options_(std::move(options)), scenario_(options_.file, options_.settings) {
+    if (the_module != nullptr)
+        SC_REPORT_ERROR(kReports,
+                        "a second FabricModule: a scenario owns its process's children and signals; use one "
+                        "process for each");
+    the_module = this;
+    SC_HAS_PROCESS(FabricModule);
+    SC_THREAD(run);
+    set_stack_size(kStackBytes);
+}
+
+FabricModule::~FabricModule() {
+    if (the_module == this) the_module = nullptr;
+}
+
+void FabricModule::before_end_of_elaboration() {
+    if (sc_core::sc_get_time_resolution() != sc_core::sc_time(1, sc_core::SC_PS))
+        SC_REPORT_ERROR(kReports,
+                        "the time resolution is not 1 ps, which is simverbs' unit: leave out "
+                        "sc_set_time_resolution, or set 1 ps");
+    if (options_.quantum < sc_core::sc_time(1, sc_core::SC_PS))
+        SC_REPORT_ERROR(kReports, "the quantum is zero: expected how far the fabric may run ahead, such as 1 us");
+}
+
+void FabricModule::run() {
+    Clock clock(options_.quantum);
+    try {
+        scenario_.run(clock, options_.out);
+        Clock::wait_until(scenario_.simulated_time());
+    } catch (const std::exception& error) {
+        SC_REPORT_ERROR(kReports, error.what());
+    }
+    has_ended_ = true;
+    ended_.notify(sc_core::SC_ZERO_TIME);
+}
+
+}  // namespace simverbs::systemc
