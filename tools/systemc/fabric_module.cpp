@@ -1,5 +1,6 @@
 #include "tools/systemc/fabric_module.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -39,6 +40,47 @@ class FabricModule::Clock final : public Pacer {
     int64_t quantum_;
     int64_t next_ = 0;
 };
+
+/// A part of a host whose model is bound to a socket.
+class FabricModule::Part final : public PartTiming {
+  public:
+    explicit Part(const std::string& name) : name_(name), socket(sc_core::sc_gen_unique_name("part")) {}
+
+    int64_t pass(bool is_write, uint64_t address, uint32_t bytes, int64_t arrival) override {
+        if (zeros_.size() < bytes) zeros_.resize(bytes);
+        tlm::tlm_generic_payload transfer;
+        transfer.set_command(is_write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+        transfer.set_address(address == kNoAddress ? 0 : address);
+        transfer.set_data_ptr(zeros_.data());
+        transfer.set_data_length(bytes);
+        transfer.set_streaming_width(bytes);
+        transfer.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+        sc_core::sc_time delay = ahead(arrival);
+        socket->b_transport(transfer, delay);
+        if (transfer.is_response_error())
+            SC_REPORT_ERROR(kReports, (name_ + ": the module in its place answers " + transfer.get_response_string() +
+                                       " to " + std::to_string(bytes) + " bytes; expected TLM_OK_RESPONSE")
+                                          .c_str());
+        return std::max(arrival, static_cast<int64_t>((sc_core::sc_time_stamp() + delay).value()));
+    }
+
+  private:
+    static sc_core::sc_time ahead(int64_t arrival) {
+        const sc_core::sc_time there = time_of(arrival), now = sc_core::sc_time_stamp();
+        return there > now ? there - now : sc_core::SC_ZERO_TIME;
+    }
+    std::string name_;
+    std::vector<unsigned char> zeros_;
+
+  public:
+    tlm_utils::simple_initiator_socket<Part> socket;
+};
+
+tlm::tlm_initiator_socket<>& FabricModule::in_place_of(const std::string& part) {
+    auto made = std::make_unique<Part>(part);
+    scenario_.replace(part, *made);
+    return parts_.emplace_back(std::move(made))->socket;
+}
 
 FabricModule::FabricModule(const sc_core::sc_module_name& name, FabricOptions options)
     : sc_module(name), options_(std::move(options)), scenario_(options_.file, options_.settings) {

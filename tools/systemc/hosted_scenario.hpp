@@ -19,6 +19,17 @@ class Pacer {
     virtual void wait_there() = 0;
 };
 
+/// Somebody else's model in the place of a part of a host: a direction of a link, or a memory.
+class PartTiming {
+  public:
+    virtual ~PartTiming() = default;
+    /// A transfer whose first byte arrives at `arrival` (picoseconds): when its last one has left the link, is out of
+    /// the memory or in it. Not before the arrival. `address`: what it is after (equal for equal bytes), kNoAddress: of
+    /// no importance.
+    virtual int64_t pass(bool is_write, uint64_t address, uint32_t bytes, int64_t arrival) = 0;
+    static constexpr uint64_t kNoAddress = UINT64_MAX;
+};
+
 /// One run of a scenario file, programs included. It owns signals and children of the process while it runs: one at a
 /// time.
 class HostedScenario {
@@ -29,6 +40,11 @@ class HostedScenario {
     ~HostedScenario();
     HostedScenario(const HostedScenario&) = delete;
     HostedScenario& operator=(const HostedScenario&) = delete;
+
+    /// `timing` (not owned) takes the place of a part of a host with a platform, "h0/node0": HOST/PART, parts as the
+    /// results name them. Before run(). Throws std::invalid_argument if there is no such part, with those that there
+    /// are.
+    void replace(const std::string& part, PartTiming& timing);
 
     /// Runs it to its end, once; results go to `folder`. Throws std::runtime_error with what went wrong.
     void run(Pacer& pacer, const std::string& folder);
