@@ -46,7 +46,7 @@ class CopyQueue {
     [[nodiscard]] uint64_t pieces() const noexcept { return pieces_; }
 
   private:
-    static constexpr uint32_t kMostUnderWay = 64;
+    static constexpr uint32_t kMostUnderWay = 128;
     struct Waiting {
         host::CopySpec spec;
         host::CopySink* sink;

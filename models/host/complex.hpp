@@ -32,6 +32,7 @@ class Complex final : public HostComplex {
     sim::SimTime dma_read(AgentId agent, sim::SimTime now, DmaTarget target, uint32_t bytes) override;
     sim::SimTime dma_write(AgentId agent, sim::SimTime now, DmaTarget target, uint32_t bytes) override;
     sim::SimTime interrupt(AgentId agent, sim::SimTime now, MemoryId cpu) override;
+    [[nodiscard]] sim::SimTime accepts_write(AgentId agent) const override { return agents_[agent].accepted; }
     [[nodiscard]] bool reachable(AgentId agent, MemoryId memory) const override;
     [[nodiscard]] sim::SimTime nominal_mmio_write(AgentId agent, uint32_t bytes) const override;
     [[nodiscard]] sim::SimTime nominal_read(AgentId agent, uint32_t bytes) const override;
@@ -78,6 +79,7 @@ class Complex final : public HostComplex {
     /// A transfer at the end of its way: its first byte, its last; when the first link had taken all of it.
     struct Arrival {
         sim::SimTime first, last, accepted;
+        pcie::CreditWindow* receiver = nullptr;  ///< of the last link, where it waits for memory
     };
     struct Transfer {
         pcie::TlpKind kind;
@@ -90,6 +92,7 @@ class Complex final : public HostComplex {
     };
     struct Agent {
         sim::SimTime last_read, last_write;  ///< their order
+        sim::SimTime accepted;               ///< its link has taken all writes
         sim::SimTime nominal_mmio, nominal_read, nominal_write;
         sim::ByteTime nominal_byte;
         uint16_t nominal_payload = 256, nominal_completion = 256;
@@ -110,7 +113,6 @@ class Complex final : public HostComplex {
     [[nodiscard]] bool is_gpu(MemoryId m) const noexcept { return m >= platform_.numa_nodes.size(); }
 
     Arrival carry(const Way& way, const Transfer& transfer);
-    static void hold(Part& link, const Transfer& t, const Part& next, sim::SimTime until) noexcept;
     sim::SimTime translate(AgentId a, const Way& way, DmaTarget target, sim::SimTime now, sim::SimTime at,
                            uint32_t bytes);
     Arrival read(AgentId a, sim::SimTime now, DmaTarget target, uint32_t bytes);

@@ -10,48 +10,36 @@ namespace simverbs::host {
 using pcie::TlpKind;
 using sim::SimTime;
 
-namespace {
-/// What a receiver has room for: some 32 KiB of data. More than a gen5 x16 link needs to and fro, so that only a slower
-/// next link shows. Typical of switches and root complexes; a device takes all completions that it has asked for.
-constexpr pcie::Credits kReceiver = {128, 2048};
-}  // namespace
-
-/// The receiver at the end of `link` is left by `t` at `until`: until there is room again, nothing follows.
-void Complex::hold(Part& link, const Transfer& t, const Part& next, SimTime until) noexcept {
-    const uint32_t wire = pcie::wire_bytes(t.kind, t.bytes, t.unit);
-    const uint64_t room = pcie::bytes_in_credits(kReceiver, pcie::credits_of(t.kind, t.bytes, t.unit), wire);
-    SimTime& at = link.credits_at[static_cast<size_t>(t.kind)];
-    at = std::max(at, until - next.byte_time.of(static_cast<uint32_t>(room)));
-}
-
 Complex::Arrival Complex::carry(const Way& way, const Transfer& t) {
     const uint32_t tlps = pcie::tlp_count(t.bytes, t.unit);
     const uint32_t data = t.kind == TlpKind::MRd ? 0 : t.bytes;
     const uint32_t wire = data + tlps * pcie::tlp_overhead(t.kind);
+    const uint64_t shares = pcie::CreditWindow::shares_of(pcie::credits_of(t.kind, t.bytes, t.unit));
     const auto kind = static_cast<size_t>(t.kind);
     SimTime first = t.first + way.before, last = t.last + way.before;
-    SimTime accepted = t.last;
-    Part* link = nullptr;  // the last one with credits
+    SimTime accepted = last;
+    pcie::CreditWindow* receiver = nullptr;  // where it waits for the part at hand
     const Hop* const hops = routes_.hops(way);
     for (uint32_t i = 0; i < way.hops; ++i) {
         const Hop& hop = hops[i];
         Part& part = parts_[hop.part];
         const uint32_t load = hop.pcie ? wire : data;
-        const SimTime earliest = hop.pcie ? std::max(first, part.credits_at[kind]) : first;
+        const SimTime earliest = hop.pcie ? std::max(first, part.credits[kind].room_at(shares)) : first;
         const pcie::Slot slot = part.model == nullptr ? part.reserve(t.now, earliest, part.byte_time.of(load))
                                                       : part.pass({t.kind == TlpKind::MWr, t.address, load, earliest});
         const SimTime out = std::max(slot.end, last);
-        if (link != nullptr && out > last) hold(*link, t, part, out);
+        if (receiver != nullptr && hop.pcie) receiver->note(shares, slot.first, out);
         part.bytes += data;
         part.wire_bytes += load;
         part.tlps += tlps;
         if (i == 0) accepted = out;
-        if (hop.pcie) link = &part;
+        if (hop.pcie) receiver = &part.credits[kind];
         first = slot.first + hop.latency;
         last = out + hop.latency;
     }
-    if (way.hops > 0) accepted = std::max(accepted, parts_[hops[0].part].credits_at[kind]);
-    return {first, last, accepted};
+    // The device at the end, or the root complex, takes it as it comes.
+    if (receiver != nullptr) receiver->note(shares, first, last);
+    return {first, last, accepted, receiver};
 }
 
 /// When the IOMMU, or the device itself, knows where the pages of a request lie that is there at `at`.
@@ -86,12 +74,12 @@ Complex::Arrival Complex::out_of_memory(SimTime now, SimTime at, DmaTarget targe
         latency = platform_.gpus[target.memory - platform_.numa_nodes.size()].hbm_latency;
     } else {
         const NumaNodeSpec& node = platform_.numa_nodes[target.memory];
-        if (in_cache(target, bytes)) return {at + node.llc_latency, at + node.llc_latency, at};
+        if (in_cache(target, bytes)) return {at + node.llc_latency, at + node.llc_latency, at, nullptr};
         latency = node.dram_latency;
     }
     memory.bytes += bytes;
     const pcie::Slot slot = memory.reserve(now, at, memory.byte_time.of(bytes));
-    return {slot.first + latency, slot.end + latency, at};
+    return {slot.first + latency, slot.end + latency, at, nullptr};
 }
 
 /// When a write that arrives so is visible.
@@ -109,14 +97,18 @@ SimTime Complex::into_memory(SimTime now, const Arrival& a, DmaTarget target, ui
         const bool cached = in_cache(target, bytes);
         if (node.ddio) {
             // What it displaces goes to DRAM, and nobody waits for that.
-            if (!cached) memory.reserve(now, a.first, memory.byte_time.of(bytes));
-            if (!cached) memory.bytes += bytes;
+            if (!cached) {
+                memory.bytes += bytes;
+                const pcie::Slot slot = memory.reserve(now, a.first, memory.byte_time.of(bytes));
+                if (a.receiver != nullptr) a.receiver->delay(slot.end);
+            }
             return a.last + node.llc_latency;
         }
         latency = node.dram_latency;
     }
     memory.bytes += bytes;
     const pcie::Slot slot = memory.reserve(now, a.first, memory.byte_time.of(bytes));
+    if (a.receiver != nullptr) a.receiver->delay(slot.end);
     return std::max(slot.end, a.last) + latency;
 }
 
@@ -132,7 +124,7 @@ Complex::Arrival Complex::read(AgentId a, SimTime now, DmaTarget target, uint32_
     Arrival data = out_of_memory(now, at, target, bytes);
     data.last = std::max(data.last, data.first + (asked.last - at));
     const Arrival back = carry(answer, {TlpKind::CplD, now, data.first, data.last, bytes, answer.unit, target.address});
-    return {back.first, back.last, asked.accepted};
+    return {back.first, back.last, asked.accepted, nullptr};
 }
 
 Complex::Arrival Complex::write(AgentId a, SimTime now, DmaTarget target, uint32_t bytes) {
@@ -141,6 +133,7 @@ Complex::Arrival Complex::write(AgentId a, SimTime now, DmaTarget target, uint32
     Arrival there = carry(way, {TlpKind::MWr, now, now, now, bytes, way.unit, target.address});
     const SimTime known = translate(a, way, target, now, there.first, bytes);
     there.last = std::max(there.last, known);
+    agents_[a].accepted = std::max(agents_[a].accepted, there.accepted);
     there.last = into_memory(now, there, target, bytes);
     return there;
 }
@@ -209,7 +202,8 @@ SimTime Complex::cpu_store(MemoryId cpu, SimTime now, MemoryId gpu, uint64_t byt
     const SimTime filled = issued + c.store_rate.time_for(kept);
     const sim::ByteTime rate = parts_[routes_.parts().down(agent)].byte_time;
     const uint32_t kept_wire = pcie::wire_bytes(TlpKind::MWr, kept, gpu::kLineBytes);
-    return std::max(issued + c.store_rate.time_for(n), filled + (there.accepted - issued) - rate.of(kept_wire));
+    const SimTime left = there.last - way.latency;
+    return std::max(issued + c.store_rate.time_for(n), filled + (left - issued) - rate.of(kept_wire));
 }
 
 SimTime Complex::cpu_load(MemoryId cpu, SimTime now, MemoryId gpu, uint64_t bytes) {

@@ -64,6 +64,9 @@ class HostComplex {
     virtual sim::SimTime dma_read(AgentId agent, sim::SimTime now, DmaTarget target, uint32_t bytes) = 0;
     /// A posted DMA write: when it is visible in the memory. An agent's writes stay in order.
     virtual sim::SimTime dma_write(AgentId agent, sim::SimTime now, DmaTarget target, uint32_t bytes) = 0;
+    /// When the agent's link will have taken all its writes so far. Who holds later ones back until then does not get
+    /// ahead of others at links that they share, and knows how long its own buffer has been filling.
+    [[nodiscard]] virtual sim::SimTime accepts_write(AgentId agent) const = 0;
     /// An MSI-X message, a write behind the agent's earlier ones: when the CPU has it.
     virtual sim::SimTime interrupt(AgentId agent, sim::SimTime now, MemoryId cpu) = 0;
 

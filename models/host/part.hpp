@@ -6,6 +6,7 @@
 #include <string>
 
 #include "models/host/part_model.hpp"
+#include "models/pcie/credit_window.hpp"
 #include "models/pcie/link_spec.hpp"
 #include "models/pcie/occupancy.hpp"
 #include "models/pcie/tlp.hpp"
@@ -34,10 +35,9 @@ struct Part {
     sim::ByteTime byte_time;
     PartKind kind = PartKind::PcieLink;
     pcie::Occupancy occupancy;
-    /// Per kind of TLP: before that, the receiver at the other end has no credits.
-    std::array<sim::SimTime, 3> credits_at{};
-    uint64_t bytes = 0;       ///< of data
-    uint64_t wire_bytes = 0;  ///< with framing
+    std::array<pcie::CreditWindow, 3> credits{};  ///< of the receiver at a link's other end, by TlpKind
+    uint64_t bytes = 0;                           ///< of data
+    uint64_t wire_bytes = 0;                      ///< with framing
     uint64_t tlps = 0;
     pcie::Utilisation use;
     PartModel* model = nullptr;  ///< in its place

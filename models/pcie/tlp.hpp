@@ -45,14 +45,6 @@ inline constexpr uint32_t kDataCreditBytes = 16;
     return {tlps, (bytes + kDataCreditBytes - 1) / kDataCreditBytes};
 }
 
-/// How many bytes like those of a transfer fit into a receiver with `has` credits.
-[[nodiscard]] constexpr uint64_t bytes_in_credits(Credits has, Credits transfer, uint32_t wire) noexcept {
-    const uint64_t by_headers = static_cast<uint64_t>(wire) * has.headers / transfer.headers;
-    if (transfer.data == 0) return by_headers;
-    const uint64_t by_data = static_cast<uint64_t>(wire) * has.data / transfer.data;
-    return by_headers < by_data ? by_headers : by_data;
-}
-
 static_assert(wire_bytes(TlpKind::MWr, 64, 256) == 88 && wire_bytes(TlpKind::CplD, 256, 256) == 276);
 
 }  // namespace simverbs::pcie
