@@ -1,6 +1,7 @@
 #include "models/host/host_node.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/engine.hpp"
 
@@ -13,22 +14,26 @@ void HostNode::add_part(sim::Node& part) {
 
 void HostNode::submit(const CopySpec& copy, sim::SimTime now, CopySink& sink) {
     const sim::SimTime at = std::max(now, engine().frontier());
-    submissions_.push({at, sim::EventPhase::Deliver, copy.gpu}, {copy, &sink});
+    tasks_.push({at, sim::EventPhase::Deliver, copy.gpu}, [this, copy, at, &sink] { complex_->submit(copy, at, sink); });
+    engine().wake(id(), at);
+}
+
+void HostNode::change_at(sim::SimTime at, std::function<void()> change) {
+    tasks_.push({at, sim::EventPhase::Fault, changes_++}, std::move(change));
     engine().wake(id(), at);
 }
 
 sim::SimTime HostNode::next_inside() const {
-    return std::min(complex_->next_event_time(), submissions_.next_time());
+    return std::min(complex_->next_event_time(), tasks_.next_time());
 }
 
+/// What ends may hand over more.
 void HostNode::run_inside(sim::SimTime end) {
-    while (submissions_.next_time() < end) {
-        const sim::SimTime now = submissions_.next_time();
-        complex_->run_until(now);
-        const Submission s = submissions_.pop();
-        complex_->submit(s.copy, now, *s.sink);
+    while (next_inside() < end) {
+        const sim::SimTime now = tasks_.next_time();
+        complex_->run_until(std::min(now, end));
+        if (now < end && tasks_.next_time() == now) tasks_.pop()();
     }
-    complex_->run_until(end);
 }
 
 void HostNode::run_window(sim::SimTime end) {

@@ -1,6 +1,7 @@
 // One host as a node of the engine: its adapters and what lies between them and its memories.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -27,22 +28,22 @@ class HostNode final : public sim::Node {
     /// windows): the copy is handed over when they have come that far. `sink` must live until then.
     void submit(const CopySpec& copy, sim::SimTime now, CopySink& sink);
 
+    /// Has `change` made at `at`, before whatever else happens then. Between windows.
+    void change_at(sim::SimTime at, std::function<void()> change);
+
     void run_window(sim::SimTime end) override;
     [[nodiscard]] sim::SimTime next_event_time() const override;
 
   private:
-    struct Submission {
-        CopySpec copy;
-        CopySink* sink = nullptr;
-    };
-    /// Of submissions and the complex.
+    /// Of the complex and what is to be done to it.
     [[nodiscard]] sim::SimTime next_inside() const;
     void run_inside(sim::SimTime end);
 
     std::unique_ptr<HostComplex> complex_;
     std::vector<sim::Node*> parts_;
     std::vector<sim::SimTime> next_;  ///< by part, while a window runs: its next event
-    sim::EventList<Submission> submissions_;
+    sim::EventList<std::function<void()>> tasks_;  ///< changes, and copies to be handed over
+    uint64_t changes_ = 0;
 };
 
 }  // namespace simverbs::host

@@ -30,7 +30,7 @@ std::vector<const ComponentSchema*> made_schema_list() {
                              &kFlapSchema,          &kPauseStormSchema,     &kKillSchema,
                              &kFreezeSchema,        &kFailCallSchema,       &kLimitCqSchema,
                              &kPlaceCqeSchema,      &kDelayReceivesSchema,  &kPortStateSchema,
-                             &kChangeGidSchema,     &kChangePkeySchema,     &kPortEventSchema,
+                             &kChangeGidSchema,     &kChangePkeySchema,     &kPortEventSchema,     &kDegradeSlotSchema,
                              &kExpectationSchema,   &kOutputsSchema,        &kSeriesSchema,
                              &kRunSchema,           &kMeasureSchema});
     return list;
@@ -122,7 +122,8 @@ std::string_view unit_of(MetricUnit unit) noexcept {
 std::string selectors_cell(const MetricInfo& metric) {
     std::string out;
     for (const SelectorKind kind : {SelectorKind::Group, SelectorKind::Flow, SelectorKind::Host, SelectorKind::Switch,
-                                    SelectorKind::Link, SelectorKind::Port, SelectorKind::Queue}) {
+                                    SelectorKind::Link, SelectorKind::Port, SelectorKind::Queue,
+                                    SelectorKind::Slot}) {
         if (metric.selectors.contains(kind)) out += fmt::format("{}{}", out.empty() ? "" : ", ", selector_name(kind));
     }
     return out.empty() ? "–" : out;

@@ -18,7 +18,7 @@ namespace simverbs::scenarios {
 namespace {
 
 constexpr size_t kMostLike = 16;
-constexpr std::string_view kLikeKey = "like";
+constexpr std::string_view kLikeKey = "like", kNameKey = "name";
 
 bool is_path(std::string_view text) {
     return text.find('/') != std::string_view::npos || text.ends_with(".yaml") || text.ends_with(".yml");
@@ -89,20 +89,19 @@ class PlatformFinder {
         open_.push_back(file);
         const YamlPtr map = find(*root, {});
         open_.pop_back();
-        return with_name(map, file);
+        return root->find(kNameKey) == nullptr ? with_name(map, file) : map;
     }
 
-    /// Called as its file, unless it says.
+    /// Called as its file.
     static YamlPtr with_name(const YamlPtr& map, const std::string& file) {
-        if (map == nullptr || map->find("name") != nullptr) return map;
         const std::string stem = std::filesystem::path(file).stem().string();
-        if (!is_name(stem)) return map;
-        auto named = std::make_shared<YamlValue>(*map);
+        if (map == nullptr || !is_name(stem)) return map;
+        auto named = std::make_shared<YamlValue>(*without_key(map, kNameKey));
         auto name = std::make_shared<YamlValue>();
         name->kind = YamlKind::Scalar;
         name->position = map->position;
         name->text = stem;
-        named->entries.push_back({"name", map->position, std::move(name)});
+        named->entries.push_back({std::string(kNameKey), map->position, std::move(name)});
         return named;
     }
 
