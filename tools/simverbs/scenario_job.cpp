@@ -127,6 +127,7 @@ void run_checked(ScenarioJob& job, const RunControl& control) {
     const auto began = std::chrono::steady_clock::now();
     std::unique_ptr<ProgramsOfScenario> programs;  // outlives the fabric, which has its memory
     auto built = scenarios::run::plan_scenario(spec, sink);
+    if (built && control.on_plan) control.on_plan(*built);
     if (built && has_programs) {
         const ProgramRunOptions options{.pcap_folder = (job.folder / "pcap").string()};
         programs = std::make_unique<ProgramsOfScenario>(spec, *built, options, sink);

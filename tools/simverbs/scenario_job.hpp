@@ -2,11 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "scenarios/expect/verdict.hpp"
 #include "scenarios/lang/scenario_spec.hpp"
+#include "scenarios/run/build_fabric.hpp"
 #include "scenarios/run/run_result.hpp"
 #include "sim/watcher.hpp"
 #include "tools/simverbs/exit_code.hpp"
@@ -29,6 +31,8 @@ struct ScenarioJob {
 /// How somebody outside has a part in a run.
 struct RunControl {
     sim::Watcher* beside = nullptr;  ///< sees the fabric at the times that it asks for
+    /// Before the fabric is built: may have a say in its parts.
+    std::function<void(scenarios::run::BuiltScenario&)> on_plan{};
 };
 
 /// Builds what the job's scenario describes, runs it, and writes its folder. A mistake goes to `problems`.
