@@ -108,6 +108,10 @@ struct QpObject {
     uint32_t sq_taken = 0, rq_taken = 0;  ///< WQEs handed to the HCA, modulo 2^32
     uint32_t sq_base = 0, rq_base = 0;    ///< what a ring's counts are ahead of the HCA's
 };
+struct FlowObject {
+    uint32_t context = 0, qp = 0;
+    uint32_t steering = 0;
+};
 struct AhObject {
     uint32_t context = 0;
     hca::AhHandle ah = 0;
@@ -167,6 +171,7 @@ struct Client {
     Table<MwObject> mws;
     Table<XrcdObject> xrcds;
     Table<DmObject> dms;
+    Table<FlowObject> flows;
 
     DeliveryQueue deliveries;
     uint64_t visible_count = 0;    ///< deliveries applied so far
