@@ -51,7 +51,7 @@ class CopySink {
 
 /// Timing of one host: PCIe links and switches, root complexes, memories, GPUs' windows. Belongs to the host's node:
 /// calls come in time order. Every transfer is a reservation on each link that it crosses, so that later ones wait.
-/// Without one, an adapter has its profile's latencies and a host to itself (IdealHostPort).
+/// Without one, an adapter has its profile's latencies and a host to itself (HostPort).
 class HostComplex {
   public:
     virtual ~HostComplex() = default;
