@@ -74,6 +74,8 @@ void RawRequester::send_copy(const Message& m, wire::LeafId to, bool last, sim::
     entry.packet.flags = 0;
     d_.extra_of(entry.packet, path, 0xFFFF).src_qp = qp_.qpn;
     d_.attach_payload(entry.packet, path, 0xFFFF, m.stream, 0, m.length);
+    if (d_.host_port.has_complex()) [[unlikely]]
+        d_.aim_at_source(qp_, r_.cur, 0);
     d_.enqueue(d_.port_of(path), entry, (m.send_flags & kInline) != 0 ? 0 : m.length, now);
 }
 

@@ -93,10 +93,13 @@ void Device::receive_frame(Qp& qp, const wire::Packet& frame, sim::SimTime now) 
     const uint32_t bytes = packet.payload_bytes;
     const CurrentReceive& c = qp.verbs->receive;
     LocalFault fault;
-    if (bytes > c.capacity)
+    if (bytes > c.capacity) {
         fault = {Check::ReceiveTooSmall, 0, bytes, 0};
-    else
+    } else {
+        if (host_port.has_complex()) [[unlikely]]
+            aim_at(c.sges, 0);
         fault = scatter(qp.pd, c.sges, 0, packet, host_port.post_write(now, bytes));
+    }
     if (fault.check != Check::None) {
         Incident incident = incident_of(qp, fault.check, packet, now);
         incident.va = fault.va;
