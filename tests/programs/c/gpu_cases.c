@@ -1,4 +1,5 @@
 /* CUDA's and GDRCopy's calls, one case an argument; each prints "ok CASE" or says what was wrong and ends with 1. */
+#define _GNU_SOURCE
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <dlfcn.h>
