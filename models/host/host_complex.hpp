@@ -36,7 +36,7 @@ struct DmaTarget {
 struct CopySpec {
     AgentId gpu = 0;     ///< whose engine does it
     uint8_t engine = 0;  ///< which: an engine does one copy at a time, in the order of submission
-    MemoryId from = kNearestMemory, to = kNearestMemory;
+    DmaTarget from, to;  ///< one of them in the engine's own GPU
     uint64_t bytes = 0;
     uint64_t cookie = 0;  ///< for CopySink
 };
@@ -64,8 +64,14 @@ class HostComplex {
     virtual sim::SimTime dma_read(AgentId agent, sim::SimTime now, DmaTarget target, uint32_t bytes) = 0;
     /// A posted DMA write: when it is visible in the memory. An agent's writes stay in order.
     virtual sim::SimTime dma_write(AgentId agent, sim::SimTime now, DmaTarget target, uint32_t bytes) = 0;
+    /// When the agent's link will have taken all its writes so far. Who holds later ones back until then does not get
+    /// ahead of others at links that they share, and knows how long its own buffer has been filling.
+    [[nodiscard]] virtual sim::SimTime accepts_write(AgentId agent) const = 0;
     /// An MSI-X message, a write behind the agent's earlier ones: when the CPU has it.
     virtual sim::SimTime interrupt(AgentId agent, sim::SimTime now, MemoryId cpu) = 0;
+
+    /// Can `agent`'s requests reach this memory? GPUs are out of reach behind a bridge that refuses peers.
+    [[nodiscard]] virtual bool reachable(AgentId agent, MemoryId memory) const = 0;
 
     /// What the same takes where `agent` sits in a slot as wide and fast as itself right at a host bridge, the memory
     /// or CPU is the nearest, cached and translated, and nothing else is going on. An adapter's profile contains just
@@ -75,7 +81,8 @@ class HostComplex {
     [[nodiscard]] virtual sim::SimTime nominal_write(AgentId agent, uint32_t bytes) const = 0;
 
     /// A CPU of NUMA node `cpu` stores to or loads from a GPU's BAR1 window (what GDRCopy does): when the last store
-    /// has left the CPU, and the last load's data are there.
+    /// has left the CPU, and the last load's data are there. Long copies go in pieces of 64 KiB at most, each when the
+    /// last one is over, so that they share links with others.
     virtual sim::SimTime cpu_store(MemoryId cpu, sim::SimTime now, MemoryId gpu, uint64_t bytes) = 0;
     virtual sim::SimTime cpu_load(MemoryId cpu, sim::SimTime now, MemoryId gpu, uint64_t bytes) = 0;
 

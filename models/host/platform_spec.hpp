@@ -11,7 +11,8 @@
 
 namespace simverbs::host {
 
-/// A piece of main memory with the cores next to it. MemoryId n is node n.
+/// A piece of main memory with the cores next to it. MemoryId n is node n. Latencies: a 64 B DMA read through one link
+/// and a bridge takes 550 ns, 70 ns less from the cache (FACTS 3.1, pcie-bench on a Haswell).
 struct NumaNodeSpec {
     std::string name;
     uint16_t socket = 0;
@@ -27,19 +28,21 @@ struct NumaNodeSpec {
 /// between two nodes, the way leads over others.
 struct NumaLinkSpec {
     uint16_t a = 0, b = 0;
-    sim::BitRate rate = sim::BitRate::gbps(320);  ///< per direction
-    sim::SimTime latency = sim::SimTime::ns(110);
+    sim::BitRate rate = sim::BitRate::gbps(320);      ///< in each direction
+    sim::BitRate peer_rate = sim::BitRate::gbps(72);  ///< of that for TLPs from device to device
+    sim::SimTime latency = sim::SimTime::ns(70);      ///< one way
 };
 
 /// A root complex as PCI sees it: a host bridge with root ports, next to a NUMA node.
 struct HostBridgeSpec {
     std::string name;
     uint16_t numa_node = 0;
-    sim::SimTime latency = sim::SimTime::ns(70);  ///< through it, one way
+    sim::SimTime latency = sim::SimTime::ns(80);  ///< through it, one way
+    uint16_t completion = 256;                    ///< bytes of data in a completion at most (as far as MPS lets it)
     /// TLPs from one of its root ports to another, or to another bridge's: what peers get without a common switch.
     sim::BitRate peer_write_rate = sim::BitRate::gbps(128);
     sim::BitRate peer_read_rate = sim::BitRate::gbps(88);
-    bool peer_to_peer = true;  ///< false: it drops them, as some do between their root ports
+    bool peer_to_peer = true;  ///< false: it refuses them
 };
 
 /// Where the upper end of a link is: a root port of a host bridge, or a downstream port of a switch.
@@ -48,30 +51,27 @@ struct UpstreamSpec {
     uint16_t index = 0;
 };
 
-/// What a slot allows: the link trains to the smaller of this and what is in it.
-using SlotSpec = pcie::LinkSpec;
-
-/// A PCIe switch. Its upstream is listed before it.
+/// A PCIe switch. The switch above it is listed before it.
 struct SwitchSpec {
     std::string name;
     UpstreamSpec upstream;
-    SlotSpec slot;
-    sim::SimTime latency = sim::SimTime::ns(110);  ///< through it, one way
-    bool acs = false;  ///< redirects requests of peers below it to the root (ACS P2P Request Redirect)
+    pcie::LinkSpec slot;                           ///< its upstream link
+    sim::SimTime latency = sim::SimTime::ns(110);  ///< through it and the link above it, one way
+    bool acs = false;  ///< redirects requests between peers below it to the root (ACS P2P Request Redirect)
 };
 
-/// A place for a device.
+/// A place for a device, and the device as far as PCIe is concerned.
 struct DeviceSlotSpec {
     std::string name;
     UpstreamSpec upstream;
-    SlotSpec slot;          ///< what the slot gives: degraded ones less than `device`
-    pcie::LinkSpec device;  ///< what the device can do: the nominal case of its profile
-    uint16_t max_read_request = 512;
-    sim::SimTime link_latency = sim::SimTime::ns(110);  ///< PHY, data link and transaction layers of both ends
-    bool ats = false;                                   ///< translates by itself, with a cache (needs an IOMMU)
+    pcie::LinkSpec slot;                                ///< what the slot gives; the link trains to the smaller of both
+    pcie::LinkSpec device;                              ///< what the device can do: the nominal case of its profile
+    uint16_t max_read_request = 512;                    ///< MRRS
+    sim::SimTime link_latency = sim::SimTime::ns(115);  ///< PHY, data link and transaction layers of both ends
+    bool ats = false;                                   ///< asks the IOMMU itself and remembers (ATS)
 };
 
-/// An adapter's slot, in the order of the host's adapters. AgentId n is nics[n].
+/// An adapter's slot, in the order of the host's adapters: AgentId n is nics[n].
 struct NicSlotSpec : DeviceSlotSpec {};
 
 /// A GPU. AgentId of gpus[n] is nics.size() + n; MemoryId is numa_nodes.size() + n.
@@ -79,29 +79,28 @@ struct GpuSpec : DeviceSlotSpec {
     std::string model = "H100";
     uint64_t hbm_bytes = 80ULL << 30;
     sim::BitRate hbm_rate = sim::BitRate::gbps(24000);
-    sim::SimTime hbm_latency = sim::SimTime::ns(350);  ///< from its PCIe end to memory and back
+    sim::SimTime hbm_latency = sim::SimTime::ns(170);  ///< of a read, from its PCIe end to memory and back
     uint64_t bar1_bytes = 128ULL << 30;
-    sim::BitRate bar_read_rate = sim::BitRate::gbps(400);  ///< at which it answers peers' reads of its BAR
-    uint8_t copy_engines = 2;
-    /// A copy of few bytes takes this from the call to its end: launch, engine, notice.
+    sim::BitRate bar_read_rate = sim::BitRate::gbps(400);  ///< at which it answers peers' reads
+    uint8_t copy_engines = 3;                              ///< host to device, device to host, peers
+    /// What a copy of a few bytes takes from the call to its known end: 6…7 us (NVIDIA/gdrcopy README).
     sim::SimTime copy_overhead = sim::SimTime::ns(6500);
-    sim::SimTime copy_gap = sim::SimTime::ns(1200);  ///< between two copies of one engine
-    uint16_t numa_node = 0;                          ///< its CPU affinity, for programs that ask
+    sim::SimTime copy_gap = sim::SimTime::ns(1200);  ///< between two copies of one engine, in a row
 };
 
-/// NVLinks between two GPUs, directly.
+/// NVLinks between two GPUs, without a switch.
 struct NvLinkSpec {
     uint16_t a = 0, b = 0;
     uint8_t links = 1;
 };
 
-/// How all NVLinks of a host run, and whether NVSwitches join all GPUs.
+/// The NVLinks of a host.
 struct NvLinkFabricSpec {
-    std::vector<NvLinkSpec> links;                        ///< between pairs
-    uint8_t switched_links = 0;                           ///< of each GPU to the NVSwitches; 0: there are none
-    sim::BitRate link_rate = sim::BitRate::mbps(164800);  ///< usable of one link in one direction
-    sim::SimTime latency = sim::SimTime::ns(700);         ///< of a store to a peer's memory
-    sim::SimTime switch_latency = sim::SimTime::ns(200);  ///< more through an NVSwitch
+    std::vector<NvLinkSpec> links;                         ///< between pairs
+    uint8_t switched_links = 0;                            ///< of each GPU to NVSwitches that join all; 0: none
+    sim::BitRate link_rate = sim::BitRate::mbps(164'800);  ///< usable of one link in one direction
+    sim::SimTime latency = sim::SimTime::ns(700);          ///< of a store to a peer's memory
+    sim::SimTime switch_latency = sim::SimTime::ns(200);   ///< more through an NVSwitch
 };
 
 /// Address translation between PCIe and memory.
@@ -110,7 +109,16 @@ struct IommuSpec {
     uint32_t entries = 64;        ///< of a host bridge's translation cache
     uint32_t ats_entries = 1024;  ///< of a device's own, if it has ATS
     uint64_t page_bytes = 4096;
+    uint32_t walkers = 4;                       ///< walks at a time
     sim::SimTime miss = sim::SimTime::ns(330);  ///< a walk
+};
+
+/// A CPU's stores and loads to devices.
+struct CpuSpec {
+    sim::SimTime bridge_latency = sim::SimTime::ns(40);  ///< from the core to the host bridge
+    sim::SimTime store_issue = sim::SimTime::ns(85);     ///< call and fence of a copy through write-combining stores
+    sim::BitRate store_rate = sim::BitRate::gbps(160);   ///< at which a core fills its write-combining buffers
+    uint32_t write_combining = 256;                      ///< bytes in them that the core does not wait for
 };
 
 /// One host.
@@ -125,7 +133,7 @@ struct PlatformSpec {
     std::vector<GpuSpec> gpus;
     NvLinkFabricSpec nvlink;
     IommuSpec iommu;
-    sim::SimTime store_latency = sim::SimTime::ns(60);  ///< a CPU's store to the root complex
+    CpuSpec cpu;
 };
 
 }  // namespace simverbs::host
