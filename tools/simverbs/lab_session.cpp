@@ -15,8 +15,8 @@
 #include "scenarios/lang/lab_loader.hpp"
 #include "sim/engine.hpp"
 #include "sim/node.hpp"
+#include "tools/simverbs/host_gpus.hpp"
 #include "tools/simverbs/install_paths.hpp"
-#include "tools/simverbs/test_gpus.hpp"
 #include "tools/simverbs/user_error.hpp"
 #include "verbs_shim/server/arbiter.hpp"
 
@@ -126,7 +126,7 @@ struct LabSession::Parts {
     std::unique_ptr<LabAlarm> alarm;
     std::unique_ptr<fabric::Fabric> fabric;  ///< of a lab's file
     fabric::Adapters* adapters = nullptr;    ///< of whichever fabric
-    std::vector<std::unique_ptr<host::HostComplex>> complexes;  ///< of hosts with GPUs
+    std::vector<uint32_t> hosts_with_inside;  ///< in the order of the fabric's
     bool captures = false;
     std::vector<std::string> link_names;
     std::vector<const link::Link*> links;
@@ -166,13 +166,14 @@ struct LabSession::Parts {
             for (const size_t adapter : of_host) to.push_back(&adapters->nic(adapter));
         }
         lab->attach(engine, *adapters->mover(), hcas);
-        for (uint32_t h = 0; h < lab->hosts().size(); ++h) {
+        for (size_t i = 0; i < hosts_with_inside.size(); ++i) {
+            const uint32_t h = hosts_with_inside[i];
             server::GpuHost* const gpus = lab->hosts()[h].gpus.get();
             if (gpus == nullptr) continue;
-            engine.add_node(*gpus);
-            host::HostComplex& complex = *complexes.emplace_back(make_plain_complex());
-            lab->attach_gpus(h, {&complex, [&complex](const host::CopySpec& copy, sim::SimTime now,
-                                                      host::CopySink& sink) { complex.submit(copy, now, sink); }});
+            host::HostNode& node = adapters->host(i);
+            node.add_part(*gpus);
+            lab->attach_gpus(h, {&node.complex(), [&node](const host::CopySpec& copy, sim::SimTime now,
+                                                          host::CopySink& sink) { node.submit(copy, now, sink); }});
         }
     }
 };
@@ -190,7 +191,8 @@ LabSession::LabSession(const scenarios::LabSpec& spec, const LabRequest& request
         server::HostConfig host{spec.hosts[h].name, b.hosts[h].ipv4, {}};
         for (size_t n = 0; n < spec.hosts[h].nics.size(); ++n)
             host.nics.push_back({spec.hosts[h].nics[n].device, b.hosts[h].netdevs[n]});
-        host.gpus = test_gpus(host.name);
+        if (spec.hosts[h].inside != nullptr) parts_->hosts_with_inside.push_back(static_cast<uint32_t>(h));
+        if (spec.hosts[h].inside != nullptr) host.gpus = gpus_of(*spec.hosts[h].inside, static_cast<uint32_t>(h));
         config.hosts.push_back(std::move(host));
     }
     parts_->lab = std::make_unique<server::Lab>(config, observer);
@@ -237,6 +239,7 @@ LabSession::LabSession(const scenarios::ScenarioSpec& spec, scenarios::run::Buil
             host.nics.push_back({nic.device, nic.netdev});
             of_host.push_back(nic.adapter);
         }
+        if (from.inside != nullptr) host.gpus = gpus_of(*from.inside, static_cast<uint32_t>(config.hosts.size()));
         config.hosts.push_back(std::move(host));
     }
     parts_->lab = std::make_unique<server::Lab>(config, observer);
@@ -244,6 +247,7 @@ LabSession::LabSession(const scenarios::ScenarioSpec& spec, scenarios::run::Buil
     scenarios::run::make_fabric(built,
                                 {&lab.memory(), [&lab](uint32_t host, uint32_t nic) { return &lab.sink(host, nic); }});
     parts_->adapters = &built.fabric->adapters();
+    parts_->hosts_with_inside = built.adapters.host_of_complex;
     const auto& links = built.topology.topology.links;
     for (size_t i = 0; i < links.size(); ++i) {
         parts_->link_names.push_back(built.topology.port_name(links[i].a) + " - " +

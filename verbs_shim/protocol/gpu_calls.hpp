@@ -32,6 +32,7 @@ struct GpuCalls {
     const GpuInfo* (*info)(uint32_t gpu) noexcept;
     bool (*exports_dma_bufs)() noexcept;
     uint32_t (*driver_version)() noexcept;
+    const char* (*topology)() noexcept;  ///< what `nvidia-smi topo -m` prints
 
     /// The GPU that the calling thread uses; -1: none yet.
     int (*current)() noexcept;

@@ -62,7 +62,9 @@ struct OpenGpusReply {
     uint32_t driver_version = 13000;
     uint32_t pad = 0;
     GpuInfo gpus[kMaxGpusPerHost];
+    char topology[4096] = {};  ///< what `nvidia-smi topo -m` prints
 };
+static_assert(sizeof(OpenGpusReply) <= kMaxMessage);
 
 /// What a GpuRequest asks for, and which of its fields say what. `to`, `from` and `address` are addresses of the
 /// process; `gpu` is a number on the host.

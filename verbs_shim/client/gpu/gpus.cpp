@@ -147,6 +147,11 @@ uint32_t driver_version() noexcept {
     return g_state.gpus.driver_version;
 }
 
+const char* topology() noexcept {
+    g_state.gpus.topology[sizeof g_state.gpus.topology - 1] = '\0';
+    return g_state.gpus.topology;
+}
+
 int current() noexcept {
     return t_current;
 }

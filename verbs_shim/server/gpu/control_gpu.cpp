@@ -1,6 +1,8 @@
 // OpenGpus and UseGpu: from a message to the function that handles it, and what each costs its caller.
 #include <array>
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "verbs_shim/server/gpu/gpu_calls.hpp"
 #include "verbs_shim/server/shared_objects.hpp"
@@ -99,6 +101,8 @@ int open_gpus(Call& call, const protocol::ObjectRequest&, protocol::OpenGpusRepl
         call.cost_ps = kOpen.in_ps();
     }
     reply.num_gpus = host->size();
+    const std::string& topology = host->config().topology;
+    std::memcpy(reply.topology, topology.data(), std::min(topology.size(), sizeof reply.topology - 1));
     reply.dma_buf = host->config().dma_buf ? 1 : 0;
     for (uint32_t gpu = 0; gpu < host->size(); ++gpu) reply.gpus[gpu] = host->config().gpus[gpu].info;
     return 0;

@@ -30,6 +30,7 @@ int register_range(Call& call, ContextObject& context, uint32_t pd_handle, uint3
     spec.length = range.length;
     spec.iova = range.iova;
     spec.access = access;
+    spec.memory = range.host.memory_id(range.gpu);
     const auto keys = context.hca->reg_mr(call.by(context), spec);
     if (!keys.ok()) return keys.error;
     constexpr uint64_t kGpuPage = uint64_t{64} << 10;

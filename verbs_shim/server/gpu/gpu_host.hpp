@@ -30,6 +30,7 @@ struct HostGpusConfig {
     bool peermem = true;      ///< nvidia_peermem: ibv_reg_mr takes GPU memory
     bool gdrdrv = true;       ///< GDRCopy's module
     bool dma_buf = true;      ///< the driver exports dma-bufs
+    std::string topology;     ///< what `nvidia-smi topo -m` prints
 };
 
 /// What times copies and CPUs' accesses to a GPU's window: a HostComplex, with whatever its host needs around it.
