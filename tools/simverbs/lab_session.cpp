@@ -124,8 +124,8 @@ struct LabSession::Parts {
     scenarios::BuiltLab built;                     ///< of a lab's file
     std::unique_ptr<server::Lab> lab;
     std::unique_ptr<LabAlarm> alarm;
-    std::unique_ptr<fabric::Fabric> fabric;  ///< of a lab's file
-    fabric::Adapters* adapters = nullptr;    ///< of whichever fabric
+    std::unique_ptr<fabric::Fabric> fabric;   ///< of a lab's file
+    fabric::Adapters* adapters = nullptr;     ///< of whichever fabric
     std::vector<uint32_t> hosts_with_inside;  ///< in the order of the fabric's
     bool captures = false;
     std::vector<std::string> link_names;

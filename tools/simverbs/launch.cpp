@@ -39,9 +39,8 @@ class Environment {
         if (entry.program != protocol::kNoItem) set(protocol::kEnvProgram, std::to_string(entry.program));
         for (char** e = environ; *e != nullptr; ++e) {
             bool ours = false;
-            for (const char* name :
-                 {"LD_PRELOAD", "LD_LIBRARY_PATH", "PATH", protocol::kEnvSocket, protocol::kEnvHost, protocol::kEnvSlot,
-                  protocol::kEnvProgram, protocol::kEnvGpuLibraries})
+            for (const char* name : {"LD_PRELOAD", "LD_LIBRARY_PATH", "PATH", protocol::kEnvSocket, protocol::kEnvHost,
+                                     protocol::kEnvSlot, protocol::kEnvProgram, protocol::kEnvGpuLibraries})
                 ours = ours || is_variable(*e, name);
             if (!ours) strings_.emplace_back(*e);
         }

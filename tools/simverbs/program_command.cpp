@@ -61,7 +61,8 @@ std::string resolve(const std::string& name) {
     if (name.find('/') == std::string::npos) {
         std::string found = find_in_path(name);
         // Commands of hosts with GPUs (nvidia-smi) need not exist here.
-        if (const std::string of_hosts = gpu_libraries() + "/bin/" + name; found.empty() && is_executable_file(of_hosts))
+        if (const std::string of_hosts = gpu_libraries() + "/bin/" + name;
+            found.empty() && is_executable_file(of_hosts))
             found = of_hosts;
         if (found.empty())
             throw UserError(fmt::format("{}: no such program in PATH; install it, or give its path", name));

@@ -297,8 +297,9 @@ uint32_t slot_of(std::span<const uint8_t> message) {
     return header.slot;
 }
 
-/// Takes the request of `slot` (kNone: of anybody) out of the client's socket. What other threads have sent before waits
-/// for their moves. Where no request says that it is the slot's, the oldest is taken: whoever lies is answered, too.
+/// Takes the request of `slot` (kNone: of anybody) out of the client's socket. What other threads have sent before
+/// waits for their moves. Where no request says that it is the slot's, the oldest is taken: whoever lies is answered,
+/// too.
 bool take_request(Client& client, uint32_t slot, std::vector<uint8_t>& message) {
     const auto is_wanted = [slot](const std::vector<uint8_t>& m) { return slot == Lab::kNone || slot_of(m) == slot; };
     auto found = std::ranges::find_if(client.early_requests, is_wanted);

@@ -15,7 +15,8 @@ struct Module {
     GpuModule bit;
     const char* uses;
 };
-constexpr Module kModules[] = {{"nvidia_peermem", kModulePeermem, "ib_uverbs,nvidia"}, {"gdrdrv", kModuleGdrdrv, "nvidia"}};
+constexpr Module kModules[] = {{"nvidia_peermem", kModulePeermem, "ib_uverbs,nvidia"},
+                               {"gdrdrv", kModuleGdrdrv, "nvidia"}};
 
 void print_uuid(const GpuInfo& gpu) {
     std::printf("GPU-");
@@ -50,14 +51,18 @@ int query_gpus() {
         char id[32];
         (void)pci_id_of(gpu, id, sizeof id);
         std::printf("GPU 0000%s\n", id);
-        std::printf("    Product Name                          : %s\n    GPU UUID                              : ", gpu.name);
+        std::printf("    Product Name                          : %s\n    GPU UUID                              : ",
+                    gpu.name);
         print_uuid(gpu);
-        std::printf("\n    PCI\n        Bus                               : 0x%02X\n        Bus Id                            : %s\n",
-                    gpu.pci_bus, id);
-        std::printf("    FB Memory Usage\n        Total                             : %llu MiB\n"
-                    "        Used                              : %llu MiB\n"
-                    "        Free                              : %llu MiB\n",
-                    total, total - available, available);
+        std::printf(
+            "\n    PCI\n        Bus                               : 0x%02X\n        Bus Id                            "
+            ": %s\n",
+            gpu.pci_bus, id);
+        std::printf(
+            "    FB Memory Usage\n        Total                             : %llu MiB\n"
+            "        Used                              : %llu MiB\n"
+            "        Free                              : %llu MiB\n",
+            total, total - available, available);
         std::printf("    BAR1 Memory Usage\n        Total                             : %llu MiB\n", bar1);
         std::printf("    NUMA node                             : %d\n", gpu.numa_node);
     }
@@ -111,7 +116,8 @@ int modprobe(int argc, char** argv) {
         for (const Module& m : kModules)
             if (same_module(argv[i], m.name)) found = &m;
         if (found == nullptr) {
-            std::fprintf(stderr, "modprobe: FATAL: Module %s not found: simulated hosts have nvidia_peermem and gdrdrv\n",
+            std::fprintf(stderr,
+                         "modprobe: FATAL: Module %s not found: simulated hosts have nvidia_peermem and gdrdrv\n",
                          argv[i]);
             return 1;
         }

@@ -1,6 +1,6 @@
 // OpenGpus and UseGpu: from a message to the function that handles it, and what each costs its caller.
-#include <array>
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -96,8 +96,8 @@ int open_gpus(Call& call, const protocol::ObjectRequest&, protocol::OpenGpusRepl
     if (call.client.gpus == nullptr) {
         call.client.gpus = std::make_shared<GpuClient>();
         call.client.gpus->parts.resize(host->size());
-        call.client.gpus->key =
-            protocol::object_key(protocol::ObjectKind::GpuQueue, uint64_t{call.client.process} << 32 | ++host->last_number);
+        call.client.gpus->key = protocol::object_key(protocol::ObjectKind::GpuQueue,
+                                                     uint64_t{call.client.process} << 32 | ++host->last_number);
         call.cost_ps = kOpen.in_ps();
     }
     reply.num_gpus = host->size();

@@ -82,7 +82,8 @@ class GpuHost final : public sim::Node, public host::CopySink {
         uint64_t at = 0, bytes = 0;
     };
     std::map<uint64_t, Exported> exported;
-    uint64_t last_number = 0xFF;  ///< of streams, events, pins, tokens, allocations: above the streams that always exist
+    uint64_t last_number =
+        0xFF;  ///< of streams, events, pins, tokens, allocations: above the streams that always exist
     struct DmaBuf {
         UniqueFd file;
         HeldDescriptor held;

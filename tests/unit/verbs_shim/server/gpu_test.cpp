@@ -39,8 +39,7 @@ class Gpus : public testing::Test {
         request.h.op = op;
         request.h.bytes = sizeof request;
         const uint8_t* const bytes = reinterpret_cast<const uint8_t*>(&request);
-        const ControlReply answer =
-            handle_request(lab_, client_, {bytes, sizeof request}, lab_.engine().frontier());
+        const ControlReply answer = handle_request(lab_, client_, {bytes, sizeof request}, lab_.engine().frontier());
         std::memcpy(static_cast<void*>(&reply), answer.bytes.data(), std::min(answer.bytes.size(), sizeof reply));
         return reply.h.error;
     }

@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "verbs_shim/client/gpu/gpus.hpp"
 #include "verbs_shim/client/connection/connection.hpp"
+#include "verbs_shim/client/gpu/gpus.hpp"
 #include "verbs_shim/client/memory/shared_memory.hpp"
 #include "verbs_shim/client/net/fd_table.hpp"
 #include "verbs_shim/client/net/readiness.hpp"
