@@ -10,7 +10,7 @@ using namespace protocol;
 
 namespace {
 
-constexpr uint64_t kMostRows = uint64_t{1} << 20;
+constexpr uint64_t kMostRows = uint64_t{1} << 14;  ///< of one request; the client makes several of larger ones
 constexpr size_t kMostObjects = size_t{1} << 16;  ///< streams or events of a program
 constexpr size_t kMostWaiting = size_t{1} << 16;  ///< works of a stream
 
