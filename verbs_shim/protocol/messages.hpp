@@ -16,6 +16,9 @@ inline constexpr char kEnvHost[] = "SIMVERBS_HOST";        ///< name of the simu
 inline constexpr char kEnvSlot[] = "SIMVERBS_SLOT";        ///< thread slot reserved for this process image
 inline constexpr char kEnvProgram[] = "SIMVERBS_PROGRAM";  ///< place on the command line
 
+/// On hosts with GPUs: the folder of the stand-ins for their libraries, in front in LD_LIBRARY_PATH.
+inline constexpr char kEnvGpuLibraries[] = "SIMVERBS_GPU_LIBRARIES";
+
 /// Request → reply of each Op; a message is exactly as long as its struct, also when the reply carries an error.
 /// Destroy, dealloc and close, and what the table does not name, answer with ReplyHeader alone.
 ///   Hello HelloRequest → HelloReply · OpenDevice DeviceRequest → OpenDeviceReply · QueryDevice, QueryPort, QueryGid,
@@ -29,8 +32,9 @@ inline constexpr char kEnvProgram[] = "SIMVERBS_PROGRAM";  ///< place on the com
 ///   ResolveRequest → ResolveReply · AllocMw ObjectRequest → HandleReply (arg: rkey) · AllocNullMr ObjectRequest →
 ///   RegMrReply · AdviseMr AdviseMrRequest · AllocDm AllocDmRequest → HandleReply · RegDmMr RegDmMrRequest → RegMrReply
 ///   · OpenXrcd ObjectRequest → HandleReply · CreateFlow CreateFlowRequest → HandleReply · OpenQp OpenQpRequest →
-///   OpenQpReply · OpenCm ObjectRequest → CmOpenReply · CommandCm CmCommandRequest → CmCommandReply · all others
-///   ObjectRequest.
+///   OpenQpReply · OpenCm ObjectRequest → CmOpenReply · CommandCm CmCommandRequest → CmCommandReply · OpenGpus
+///   ObjectRequest → OpenGpusReply · UseGpu GpuRequest → GpuReply · RegDmaBufMr RegDmaBufMrRequest → RegMrReply · all
+///   others ObjectRequest.
 /// A ring after ResizeCq: the completions not yet taken are in the new one, its counters go on.
 enum class Op : uint16_t {
     Hello = 1,  ///< fds in the reply: lab page, arena
@@ -82,6 +86,9 @@ enum class Op : uint16_t {
     CloseCm,    ///< handle: its last descriptor of the process is closed
     CreateFlow,
     DestroyFlow,
+    OpenGpus,   ///< gpu_messages.hpp
+    UseGpu,
+    RegDmaBufMr,
     kCount
 };
 
@@ -203,6 +210,13 @@ struct RegMrRequest {
     uint32_t mr = 0;  ///< ReregMr
     uint32_t pad = 0;
     SharedRange shared;
+};
+/// ibv_reg_dmabuf_mr: bytes [offset, offset + length) of the dma-buf behind descriptor `fd` of the process.
+struct RegDmaBufMrRequest {
+    RequestHeader h;
+    uint32_t context = 0, pd = 0, access = 0;
+    int32_t fd = -1;
+    uint64_t offset = 0, length = 0, iova = 0;
 };
 struct RegMrReply {
     ReplyHeader h;

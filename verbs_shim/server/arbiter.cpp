@@ -172,8 +172,8 @@ void Arbiter::serve_control(uint32_t slot, SimTime at) {
     state.clock_ps = std::max(state.clock_ps, at.in_ps());
     Client* client = lab_->client_of_process(process_of(slot));
     if (client == nullptr) return;
-    lab_->mover().before_turn(client->space, at);
-    const int64_t cost = lab_->serve_request(*client, acts);
+    lab_->before_turn(*client, at);
+    const int64_t cost = lab_->serve_request(*client, acts, slot);
     if (cost > 0) state.clock_ps += cost;
 }
 
@@ -241,9 +241,9 @@ void Arbiter::grant(uint32_t slot, const Pick& p) {
     if (same != SimTime::max()) horizon = std::min(horizon, same + lab_->down_latency());
     if (other != SimTime::max()) horizon = std::min(horizon, other + lab_->down_latency() + lab_->up_latency());
     if (client != nullptr) {
-        lab_->mover().before_turn(client->space, clock);
+        lab_->before_turn(*client, clock);
         lab_->apply_deliveries(*client, clock);
-        horizon = std::min({horizon, client->deliveries.next(), lab_->mover().next_visible(client->space)});
+        horizon = std::min({horizon, client->deliveries.next(), lab_->next_visible(*client)});
     }
     uint32_t woken_by = Lab::kNone;
     const bool woken_visible = client != nullptr && client->visible_count != state.visible_seen;
