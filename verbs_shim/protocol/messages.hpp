@@ -29,7 +29,9 @@ inline constexpr char kEnvProgram[] = "SIMVERBS_PROGRAM";  ///< place on the com
 ///   ResolveRequest → ResolveReply · AllocMw ObjectRequest → HandleReply (arg: rkey) · AllocNullMr ObjectRequest →
 ///   RegMrReply · AdviseMr AdviseMrRequest · AllocDm AllocDmRequest → HandleReply · RegDmMr RegDmMrRequest → RegMrReply
 ///   · OpenXrcd ObjectRequest → HandleReply · OpenQp OpenQpRequest → OpenQpReply ·
-///   OpenCm ObjectRequest → CmOpenReply · CommandCm CmCommandRequest → CmCommandReply · all others ObjectRequest.
+///   OpenCm ObjectRequest → CmOpenReply · CommandCm CmCommandRequest → CmCommandReply · OpenGpus ObjectRequest →
+///   OpenGpusReply · UseGpu GpuRequest → GpuReply · RegDmaBufMr RegDmaBufMrRequest → RegMrReply ·
+///   all others ObjectRequest.
 /// A ring after ResizeCq: the completions not yet taken are in the new one, its counters go on.
 enum class Op : uint16_t {
     Hello = 1,  ///< fds in the reply: lab page, arena
@@ -79,6 +81,9 @@ enum class Op : uint16_t {
     OpenCm,     ///< /dev/infiniband/rdma_cm; fd in the reply: readable while an event waits
     CommandCm,  ///< a write to it
     CloseCm,    ///< handle: its last descriptor of the process is closed
+    OpenGpus,   ///< gpu_messages.hpp
+    UseGpu,
+    RegDmaBufMr,
     kCount
 };
 
@@ -200,6 +205,13 @@ struct RegMrRequest {
     uint32_t mr = 0;  ///< ReregMr
     uint32_t pad = 0;
     SharedRange shared;
+};
+/// ibv_reg_dmabuf_mr: bytes [offset, offset + length) of the dma-buf behind descriptor `fd` of the process.
+struct RegDmaBufMrRequest {
+    RequestHeader h;
+    uint32_t context = 0, pd = 0, access = 0;
+    int32_t fd = -1;
+    uint64_t offset = 0, length = 0, iova = 0;
 };
 struct RegMrReply {
     ReplyHeader h;

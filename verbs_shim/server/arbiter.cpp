@@ -173,7 +173,7 @@ void Arbiter::serve_control(uint32_t slot, SimTime at) {
     s.clock_ps = std::max(s.clock_ps, at.in_ps());
     Client* client = lab_->client_of_process(process_of(slot));
     if (client == nullptr) return;
-    lab_->mover().before_turn(client->space, at);
+    lab_->before_turn(*client, at);
     const int64_t cost = lab_->serve_request(*client, acts);
     if (cost > 0) s.clock_ps += cost;
 }
@@ -242,9 +242,9 @@ void Arbiter::grant(uint32_t slot, const Pick& p) {
     if (same != SimTime::max()) horizon = std::min(horizon, same + lab_->down_latency());
     if (other != SimTime::max()) horizon = std::min(horizon, other + lab_->down_latency() + lab_->up_latency());
     if (client != nullptr) {
-        lab_->mover().before_turn(client->space, clock);
+        lab_->before_turn(*client, clock);
         lab_->apply_deliveries(*client, clock);
-        horizon = std::min({horizon, client->deliveries.next(), lab_->mover().next_visible(client->space)});
+        horizon = std::min({horizon, client->deliveries.next(), lab_->next_visible(*client)});
     }
     s.clock_ps = clock.in_ps();
     s.horizon_ps = horizon.in_ps();

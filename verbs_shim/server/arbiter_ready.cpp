@@ -83,7 +83,10 @@ SimTime Arbiter::item_ready(uint32_t slot, size_t item, Client* client) {
     const uint64_t value = object == nullptr ? 0 : object->value.load(std::memory_order_acquire);
     if (value != it.value)
         ready = saturating(SimTime::ps(object == nullptr ? 0 : object->stamp_ps.load()), it.latency_ps);
-    if (client != nullptr && it.key >> 56 == static_cast<uint64_t>(protocol::ObjectKind::ChannelFd)) {
+    const uint64_t kind = it.key >> 56;
+    const bool delivered = kind == static_cast<uint64_t>(protocol::ObjectKind::ChannelFd) ||
+                           kind == static_cast<uint64_t>(protocol::ObjectKind::GpuQueue);
+    if (client != nullptr && delivered) {
         // An event that is made, but not yet due: it will bump the object when it is.
         const SimTime pending = client->deliveries.next_for_fd(it.key);
         if (pending != SimTime::max()) ready = std::min(ready, saturating(pending, it.latency_ps));

@@ -61,6 +61,9 @@ struct MrObject {
     uint32_t access = 0, pd = 0;
     uint64_t pages = 0;
     uint32_t segment = 0;  ///< of shared memory that it holds; 0: none
+    /// GPU memory: its space, the block that it lies in.
+    host::AddressSpaceId gpu_space = 0;
+    std::shared_ptr<void> gpu_block;
 };
 struct MwObject {
     uint32_t context = 0;
@@ -145,6 +148,8 @@ class Table {
     uint32_t last_ = 1;
 };
 
+struct GpuClient;
+
 struct Client {
     UniqueFd socket;
     pid_t pid = 0;
@@ -167,6 +172,7 @@ struct Client {
     Table<MwObject> mws;
     Table<XrcdObject> xrcds;
     Table<DmObject> dms;
+    std::shared_ptr<GpuClient> gpus;  ///< null: it uses none
 
     DeliveryQueue deliveries;
     uint64_t visible_count = 0;    ///< deliveries applied so far

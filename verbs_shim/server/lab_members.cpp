@@ -81,6 +81,7 @@ void Lab::remove_client(uint32_t process) {
     mover_->settle_all(client.space);
     for (auto& [handle, context] : client.contexts) context.hca->release_all(context.owner, now);
     mover_->space_gone(client.space);
+    if (client.gpus != nullptr) hosts_[client.host].gpus->client_gone(client);
     memory_.remove_space(client.space);
     process_of_space_.erase(client.space);
     for (Nic& nic : hosts_[client.host].nics) nic.sink->forget(client);
