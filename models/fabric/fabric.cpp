@@ -46,7 +46,7 @@ void Fabric::add_nodes(const FabricSpec& spec) {
     wire::LeafId leaf = 0;
     for (NicSpec& nic : nics)
         for (hca::HcaPortConfig& port : nic.ports) port.leaf = leaf++;
-    adapters_.make(std::move(nics), spec.seed, engine_, pool_);
+    adapters_.make(std::move(nics), spec.hosts, spec.seed, engine_, pool_);
     std::vector<uint32_t> degree(spec.switches.size());
     for (const LinkSpec& l : spec.links) {
         if (l.a.is_switch) ++degree.at(l.a.index);

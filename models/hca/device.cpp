@@ -6,7 +6,7 @@ namespace simverbs::hca {
 
 namespace {
 
-host::IdealHostPortParams host_port_params(const HcaTiming& t) {
+host::HostPortParams host_port_params(const HcaTiming& t) {
     return {t.mmio_write, t.pcie_read, t.pcie_write, t.pcie_read_rate, t.pcie_write_rate};
 }
 
@@ -153,6 +153,10 @@ void Hca::attach_port(uint8_t number, const link::PortWiring& wiring) {
 
 void Hca::use_pool(wire::PacketPool& pool) {
     device_->pool = &pool;
+}
+
+void Hca::attach_host(host::HostComplex& complex, host::AgentId agent) {
+    device_->host_port.attach(complex, agent);
 }
 
 void Hca::set_wire_detail(bool on) {

@@ -16,7 +16,7 @@
 #include "models/hca/qp/qp.hpp"
 #include "models/hca/qp_observer.hpp"
 #include "models/hca/transport/sorted_queue.hpp"
-#include "models/host/ideal_host_port.hpp"
+#include "models/host/host_port.hpp"
 #include "models/host/payload_mover.hpp"
 #include "models/wire/opcode_table.hpp"
 #include "models/wire/packet_extra.hpp"
@@ -151,6 +151,12 @@ class Device {
                        sim::SimTime visible_at);
     LocalFault scatter_bytes(uint32_t pd, std::span<const Sge> sges, std::span<const uint8_t> bytes,
                              sim::SimTime visible_at);
+    // Where the next DMA goes, if the host's inside is simulated: to byte `va` of a region …
+    [[gnu::cold, gnu::noinline]] void aim_at(const Mr* mr, uint64_t va) noexcept;
+    /// … to byte `at` of a list of SGEs …
+    [[gnu::cold, gnu::noinline]] void aim_at(std::span<const Sge> sges, uint64_t at) noexcept;
+    /// … or from byte `at` of a message that is sent.
+    [[gnu::cold, gnu::noinline]] void aim_at_source(const Qp& qp, uint32_t message, uint64_t at) noexcept;
     /// `is_response`: the WQE's SGEs are where the answer goes.
     [[nodiscard]] WcStatus local_status_of(Check check, bool is_response = false) const noexcept;
     /// The same where the WQE is a receive.
@@ -243,7 +249,7 @@ class Device {
     HostSink* sink;
     QpObserver* observer = nullptr;
     host::PayloadMover* mover;
-    host::IdealHostPort host_port;
+    host::HostPort host_port;
     wire::PacketPool* pool = nullptr;
     bool wire_detail = false;  ///< every packet carries its addresses: a capture or a P_Key needs them
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "models/hca/verbs_types.hpp"
+#include "models/pcie/link_spec.hpp"
 #include "sim/sim_time.hpp"
 #include "sim/units.hpp"
 
@@ -103,6 +104,7 @@ struct DeviceProfile {
     HostCosts cpu;
     HcaTiming timing;
     DeviceAttr attr;
+    pcie::LinkSpec pcie;        ///< what its end of a PCIe link can do; no lanes: it is software
     sim::BitRate default_rate;  ///< of its ports
     Behaviour behaviour = {};
 };

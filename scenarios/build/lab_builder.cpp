@@ -4,6 +4,7 @@
 
 #include "models/wire/gid.hpp"
 #include "scenarios/build/addressed_faults.hpp"
+#include "scenarios/build/complex_hosts.hpp"
 #include "scenarios/build/profile_parameters.hpp"
 
 namespace simverbs::scenarios {
@@ -148,8 +149,13 @@ class Builder {
 
     BuiltLab build() {
         built_.fabric.seed = lab_.seed;
-        for (uint32_t h = 0; h < lab_.hosts.size(); ++h)
-            built_.hosts.push_back(add_adapters(lab_.hosts[h], h, built_.fabric.nics, built_.profiles, sink_));
+        for (uint32_t h = 0; h < lab_.hosts.size(); ++h) {
+            const HostSpec& host = lab_.hosts[h];
+            built_.hosts.push_back(add_adapters(host, h, built_.fabric.nics, built_.profiles, sink_));
+            check_inside(host, sink_);
+            if (host.inside != nullptr)
+                built_.fabric.hosts.push_back(complex_host(host, built_.hosts.back().first_nic));
+        }
         for (const SwitchSpec& s : lab_.switches)
             built_.fabric.switches.push_back({s.name,
                                               s.forwarding == Forwarding::CutThrough

@@ -271,7 +271,7 @@ void FlowFabric::make_adapters() {
             if (topology_.hosts[host].lid != 0) port.lid = topology_.hosts[host].lid;
         }
     }
-    adapters_.make(std::move(nics), config_.engine.seed, *engine_, pool_);
+    adapters_.make(std::move(nics), config_.complex_hosts, config_.engine.seed, *engine_, pool_);
 }
 
 void FlowFabric::make_nodes() {

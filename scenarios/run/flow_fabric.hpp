@@ -85,6 +85,7 @@ struct FlowFabricConfig {
     std::vector<FabricFault> faults;  ///< beside the topology's packet loss
     std::vector<FabricStorm> storms;
     std::vector<FabricAdapter> adapters;
+    std::vector<fabric::HostSpec> complex_hosts;  ///< whose inside is simulated; their NICs are places in `adapters`
 };
 
 /// What stands in the way of a fabric, and what it is about.

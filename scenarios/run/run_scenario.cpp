@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "scenarios/run/collect_inside.hpp"
 #include "scenarios/run/collect_result.hpp"
 
 namespace simverbs::scenarios::run {
@@ -246,6 +247,7 @@ RunResult describe_names(const ScenarioSpec& spec, const ScenarioPlan& plan) {
     RunResult result;
     result.groups = plan.workloads().groups;
     if (plan.topology() != nullptr) name_parts(*plan.topology(), result);
+    name_insides(plan.adapters(), result);
     name_flows(spec, plan.workloads().plan, result);
     return result;
 }

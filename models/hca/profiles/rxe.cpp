@@ -101,6 +101,7 @@ extern constexpr DeviceProfile kRxe = {
     .cpu = rxe_cpu(),
     .timing = rxe_timing(),
     .attr = rxe_attr(),
+    .pcie = {0, 0},
     .default_rate = sim::BitRate::gbps(10),
     .behaviour = rxe_behaviour(),
 };

@@ -107,6 +107,7 @@ void Device::fetch_wqes(const Qp& qp, const Delayed& what, sim::SimTime now) {
     constexpr uint32_t kWqeBytes = 64, kMostAtOnce = 64;
     const uint32_t wqes = std::min(what.count - qp.rq.end, kMostAtOnce);
     wqe_fetches.push(what);
+    host_port.aim(qp.verbs->init.memory);
     host_port.request_read(now, wqes * kWqeBytes, kWqeTag);
 }
 

@@ -86,6 +86,8 @@ void UdRequester::send_copy(const Message& m, const SendWqe& w, const Path& path
     if ((m.send_flags & kSolicitedWr) != 0) entry.packet.flags |= wire::kSolicited;
     Port& port = d_.port_of(path);
     if (path.multicast) ++port.counters.multicast_xmit_packets;
+    if (d_.host_port.has_complex()) [[unlikely]]
+        d_.aim_at_source(qp_, r_.cur, 0);
     d_.enqueue(port, entry, (m.send_flags & kInline) != 0 ? 0 : m.length, now);
 }
 
