@@ -96,7 +96,6 @@ bool Complex::in_cache(DmaTarget target, uint32_t bytes) {
     bool all = true;
     const uint64_t last = (target.address + std::max(bytes, 1U) - 1) / kCacheGranule;
     for (uint64_t g = target.address / kCacheGranule; g <= last; ++g) all &= caches_[target.memory].touch(g);
-    ++(all ? counters_.llc_hits : counters_.llc_misses);
     return all;
 }
 

@@ -68,7 +68,9 @@ Complex::Arrival Complex::out_of_memory(SimTime now, SimTime at, DmaTarget targe
         latency = platform_.gpus[target.memory - platform_.numa_nodes.size()].hbm_latency;
     } else {
         const NumaNodeSpec& node = platform_.numa_nodes[target.memory];
-        if (in_cache(target, bytes)) return {at + node.llc_latency, at + node.llc_latency, at, nullptr};
+        const bool cached = in_cache(target, bytes);
+        ++(cached ? counters_.llc_hits : counters_.llc_misses);
+        if (cached) return {at + node.llc_latency, at + node.llc_latency, at, nullptr};
         latency = node.dram_latency;
     }
     memory.bytes += bytes;

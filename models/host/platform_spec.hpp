@@ -12,7 +12,7 @@
 namespace simverbs::host {
 
 /// A piece of main memory with the cores next to it. MemoryId n is node n. Latencies: a 64 B DMA read through one link
-/// and a bridge takes 550 ns, 70 ns less from the cache (FACTS 3.1, pcie-bench on a Haswell).
+/// and a bridge takes 550 ns, 70 ns less from the cache (pcie-bench on a Haswell).
 struct NumaNodeSpec {
     std::string name;
     uint16_t socket = 0;
