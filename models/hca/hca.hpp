@@ -88,8 +88,8 @@ struct XrcdFile {
 };
 
 struct CqSpec {
-    uint32_t entries = 0;      ///< as the program asked; the CQ gets at least as many
-    bool has_channel = false;  ///< can be armed
+    uint32_t entries = 0;                          ///< as the program asked; the CQ gets at least as many
+    bool has_channel = false;                      ///< can be armed
     host::MemoryId memory = host::kNearestMemory;  ///< where its ring lies, next to the CPU that is interrupted
 };
 

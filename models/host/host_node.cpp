@@ -14,7 +14,8 @@ void HostNode::add_part(sim::Node& part) {
 
 void HostNode::submit(const CopySpec& copy, sim::SimTime now, CopySink& sink) {
     const sim::SimTime at = std::max(now, engine().frontier());
-    tasks_.push({at, sim::EventPhase::Deliver, copy.gpu}, [this, copy, at, &sink] { complex_->submit(copy, at, sink); });
+    tasks_.push({at, sim::EventPhase::Deliver, copy.gpu},
+                [this, copy, at, &sink] { complex_->submit(copy, at, sink); });
     engine().wake(id(), at);
 }
 

@@ -41,7 +41,7 @@ class HostNode final : public sim::Node {
 
     std::unique_ptr<HostComplex> complex_;
     std::vector<sim::Node*> parts_;
-    std::vector<sim::SimTime> next_;  ///< by part, while a window runs: its next event
+    std::vector<sim::SimTime> next_;               ///< by part, while a window runs: its next event
     sim::EventList<std::function<void()>> tasks_;  ///< changes, and copies to be handed over
     uint64_t changes_ = 0;
 };

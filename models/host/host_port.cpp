@@ -19,8 +19,7 @@ sim::SimTime longer_by(sim::SimTime path, sim::SimTime nominal) {
 void HostPort::attach(HostComplex& complex, AgentId agent) {
     complex_ = &complex;
     agent_ = agent;
-    params_.mmio_write +=
-        longer_by(complex.least_mmio_write(agent), complex.nominal_mmio_write(agent, kDoorbellBytes));
+    params_.mmio_write += longer_by(complex.least_mmio_write(agent), complex.nominal_mmio_write(agent, kDoorbellBytes));
 }
 
 /// `done`: what the adapter's own read path says. Two queues bound a read, the adapter's and the host's.

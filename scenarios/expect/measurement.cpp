@@ -46,9 +46,8 @@ void finish(const Question& question, Measurement& out) {
 }  // namespace
 
 const MetricRule* find_rule(std::string_view metric) noexcept {
-    for (const auto rules :
-         {flow_time_rules(), flow_count_rules(), flow_rate_rules(), port_rules(), queue_rules(), pcie_rules(),
-          run_rules()}) {
+    for (const auto rules : {flow_time_rules(), flow_count_rules(), flow_rate_rules(), port_rules(), queue_rules(),
+                             pcie_rules(), run_rules()}) {
         for (const MetricRule& rule : rules) {
             if (rule.name == metric) return &rule;
         }

@@ -214,7 +214,8 @@ Selection ResultIndex::pcie_links(const Selector& selector) const {
     Selection out;
     for (uint32_t i = 0; i < result_.pcie_links.size(); ++i)
         if (result_.insides[result_.pcie_links[i].inside].host == selector.name) out.numbers.push_back(i);
-    if (out.numbers.empty()) out.problem = fmt::format("no host {} has programs and a platform", in_quotes(selector.name));
+    if (out.numbers.empty())
+        out.problem = fmt::format("no host {} has programs and a platform", in_quotes(selector.name));
     return out;
 }
 

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "models/pcie/link_spec.hpp"
 #include "scenarios/lang/diagnostic.hpp"
 #include "scenarios/lang/lab_spec.hpp"
 #include "scenarios/lang/yaml_tree.hpp"
-#include "models/pcie/link_spec.hpp"
 
 namespace simverbs::scenarios {
 

@@ -58,7 +58,7 @@ struct NicSpec {
     std::optional<uint16_t> lid;
     std::optional<GidBytes> gid;  ///< an additional GID, at the end of the port's table
 
-    PlaceRef slot;  ///< of the host's platform; "": any that is free
+    PlaceRef slot;        ///< of the host's platform; "": any that is free
     pcie::LinkSpec pcie;  ///< what it can do
 
     std::string path;  ///< "hosts.h0.nics.mlx5_0"

@@ -15,15 +15,24 @@ struct LabReading;
 class Section;
 struct YamlValue;
 
+/// What the kernel of a host with GPUs has loaded when programs begin.
+struct GpuDriver {
+    bool peermem = true;  ///< nvidia_peermem: ibv_reg_mr takes GPU memory
+    bool gdrdrv = true;   ///< GDRCopy's module
+    bool dma_buf = true;  ///< GPU memory is exported as dma-bufs
+};
+
 /// A platform without adapters, and the slots for them.
 struct Platform {
     host::PlatformSpec inside;
+    GpuDriver driver;
     std::vector<host::DeviceSlotSpec> slots;
 };
 
 /// The inside of one host, with its adapters in their slots, in their order.
 struct HostInside {
     host::PlatformSpec spec;  ///< names of adapters are their slots'
+    GpuDriver driver;
     SourcePosition position;
     std::string path;
 };

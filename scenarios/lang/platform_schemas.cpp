@@ -12,20 +12,10 @@ constexpr std::string_view kLeastRate = "1 Mb/s", kMostRate = "1000 Tb/s";
 constexpr std::string_view kMostLatency = "1 ms";
 
 constexpr Field rate_field(std::string_view key, std::string_view usual, std::string_view help) {
-    return {.key = key,
-            .kind = K::Rate,
-            .default_text = usual,
-            .help = help,
-            .least = kLeastRate,
-            .most = kMostRate};
+    return {.key = key, .kind = K::Rate, .default_text = usual, .help = help, .least = kLeastRate, .most = kMostRate};
 }
 constexpr Field latency_field(std::string_view key, std::string_view usual, std::string_view help) {
-    return {.key = key,
-            .kind = K::Time,
-            .default_text = usual,
-            .help = help,
-            .least = "1 ns",
-            .most = kMostLatency};
+    return {.key = key, .kind = K::Time, .default_text = usual, .help = help, .least = "1 ns", .most = kMostLatency};
 }
 constexpr Field gen_field(std::string_view usual, std::string_view help) {
     return {.key = "gen", .kind = K::Integer, .default_text = usual, .help = help, .least = "1", .most = "5"};
@@ -77,7 +67,9 @@ constexpr std::array kPlatformFields{
           .component = &kPcieSwitchSchema,
           .shape = "a map of switches, or a list of switches with names",
           .forms = kFormList | kFormNamedMap},
-    Field{.key = "slot", .kind = K::Section, .help = "What every slot has unless it says otherwise.",
+    Field{.key = "slot",
+          .kind = K::Section,
+          .help = "What every slot has unless it says otherwise.",
           .component = &kSlotSchema},
     Field{.key = "slots",
           .kind = K::Structure,
@@ -85,7 +77,9 @@ constexpr std::array kPlatformFields{
           .component = &kSlotSchema,
           .shape = "a map of slots, or a list of slots with names",
           .forms = kFormList | kFormNamedMap},
-    Field{.key = "gpu", .kind = K::Section, .help = "What every GPU has unless it says otherwise.",
+    Field{.key = "gpu",
+          .kind = K::Section,
+          .help = "What every GPU has unless it says otherwise.",
           .component = &kGpuSchema},
     Field{.key = "gpus",
           .kind = K::Structure,
@@ -113,7 +107,14 @@ constexpr std::array kPlatformFields{
           .default_text = "true",
           .help = "Of every NUMA node that does not say: DMA writes end in the last-level cache, and do not wait for "
                   "DRAM."},
-    Field{.key = "cpu", .kind = K::Section, .help = "What its cores' accesses to devices take.", .component = &kCpuSchema},
+    Field{.key = "gpu_driver",
+          .kind = K::Section,
+          .help = "What the kernel has loaded for the GPUs.",
+          .component = &kGpuDriverSchema},
+    Field{.key = "cpu",
+          .kind = K::Section,
+          .help = "What its cores' accesses to devices take.",
+          .component = &kCpuSchema},
 };
 
 constexpr std::array kNumaNodeFields{
@@ -124,7 +125,11 @@ constexpr std::array kNumaNodeFields{
           .least = "0",
           .most = "63",
           .default_note = "one of its own"},
-    Field{.key = "memory", .kind = K::Size, .default_text = "64 GiB", .help = "Main memory.", .least = "1 MiB",
+    Field{.key = "memory",
+          .kind = K::Size,
+          .default_text = "64 GiB",
+          .help = "Main memory.",
+          .least = "1 MiB",
           .most = "65536 GiB"},
     rate_field("rate", "1200 Gb/s", "What its memory channels carry together, reading or writing."),
     Field{.key = "llc",
@@ -230,7 +235,11 @@ constexpr std::array kGpuFields{
           .help = "PCIe generation that it can do itself.",
           .least = "1",
           .most = "5"},
-    Field{.key = "memory", .kind = K::Size, .default_text = "80 GiB", .help = "Its own memory.", .least = "1 MiB",
+    Field{.key = "memory",
+          .kind = K::Size,
+          .default_text = "80 GiB",
+          .help = "Its own memory.",
+          .least = "1 MiB",
           .most = "4096 GiB"},
     rate_field("memory_rate", "24 Tb/s", "Of its memory."),
     latency_field("memory_latency", "170 ns", "Of a read, from its PCIe end to its memory and back."),
@@ -241,8 +250,12 @@ constexpr std::array kGpuFields{
           .least = "1 MiB",
           .most = "8192 GiB"},
     rate_field("bar_read_rate", "400 Gb/s", "At which it answers peers' reads of that window."),
-    Field{.key = "copy_engines", .kind = K::Integer, .default_text = "3", .help = "Copies that it can do at a time.",
-          .least = "1", .most = "16"},
+    Field{.key = "copy_engines",
+          .kind = K::Integer,
+          .default_text = "3",
+          .help = "Copies that it can do at a time.",
+          .least = "1",
+          .most = "16"},
     latency_field("copy_overhead", "6500 ns", "A copy of few bytes, from the call to its end."),
     latency_field("copy_gap", "1200 ns", "Between two copies of one engine."),
 };
@@ -268,7 +281,11 @@ constexpr std::array kNvLinkFields{
 constexpr std::array kNvLinkPairFields{
     Field{.key = "a", .kind = K::Name, .help = "A GPU.", .required = true},
     Field{.key = "b", .kind = K::Name, .help = "Another.", .required = true},
-    Field{.key = "links", .kind = K::Integer, .default_text = "1", .help = "NVLinks between them.", .least = "1",
+    Field{.key = "links",
+          .kind = K::Integer,
+          .default_text = "1",
+          .help = "NVLinks between them.",
+          .least = "1",
           .most = "64"},
 };
 
@@ -286,8 +303,12 @@ constexpr std::array kIommuFields{
           .help = "Translations that a device with ATS keeps.",
           .least = "1",
           .most = "1000000"},
-    Field{.key = "page", .kind = K::Size, .default_text = "4 KiB", .help = "Bytes that one translation covers.",
-          .least = "4 KiB", .most = "1 GiB"},
+    Field{.key = "page",
+          .kind = K::Size,
+          .default_text = "4 KiB",
+          .help = "Bytes that one translation covers.",
+          .least = "4 KiB",
+          .most = "1 GiB"},
     Field{.key = "walkers",
           .kind = K::Integer,
           .default_text = "4",
@@ -295,6 +316,18 @@ constexpr std::array kIommuFields{
           .least = "1",
           .most = "1024"},
     latency_field("miss", "330 ns", "To find a translation that is not kept."),
+};
+
+constexpr std::array kGpuDriverFields{
+    Field{.key = "peermem",
+          .kind = K::Flag,
+          .default_text = "true",
+          .help = "nvidia_peermem: `ibv_reg_mr` takes GPU memory."},
+    Field{.key = "gdrdrv", .kind = K::Flag, .default_text = "true", .help = "The module of GDRCopy."},
+    Field{.key = "dma_buf",
+          .kind = K::Flag,
+          .default_text = "true",
+          .help = "The driver exports GPU memory as dma-bufs (`ibv_reg_dmabuf_mr`)."},
 };
 
 constexpr std::array kCpuFields{
@@ -318,8 +351,8 @@ constexpr ComponentSchema kPlatformSchema{
     kPlatformFields};
 constexpr ComponentSchema kNumaNodeSchema{"numa node", "A piece of main memory with the cores next to it.",
                                           kNumaNodeFields};
-constexpr ComponentSchema kNumaLinkSchema{
-    "numa link", "What joins two NUMA nodes: an on-die fabric, UPI or xGMI.", kNumaLinkFields};
+constexpr ComponentSchema kNumaLinkSchema{"numa link", "What joins two NUMA nodes: an on-die fabric, UPI or xGMI.",
+                                          kNumaLinkFields};
 constexpr ComponentSchema kHostBridgeSchema{"host bridge", "A root complex: root ports next to a NUMA node.",
                                             kHostBridgeFields};
 constexpr ComponentSchema kPcieSwitchSchema{"pcie switch", "A PCIe switch.", kPcieSwitchFields};
@@ -328,6 +361,8 @@ constexpr ComponentSchema kGpuSchema{"gpu", "A GPU.", kGpuFields};
 constexpr ComponentSchema kNvLinkSchema{"nvlink", "The NVLinks of a host.", kNvLinkFields};
 constexpr ComponentSchema kNvLinkPairSchema{"nvlink pair", "NVLinks between two GPUs.", kNvLinkPairFields};
 constexpr ComponentSchema kIommuSchema{"iommu", "The IOMMU of a host: without this section it is off.", kIommuFields};
+constexpr ComponentSchema kGpuDriverSchema{"gpu driver", "Modules of a host's kernel, when its programs begin.",
+                                           kGpuDriverFields};
 constexpr ComponentSchema kCpuSchema{"cpu", "Stores and loads of a host's cores to devices.", kCpuFields};
 
 }  // namespace simverbs::scenarios

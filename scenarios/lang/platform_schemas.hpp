@@ -16,6 +16,7 @@ extern const ComponentSchema kNvLinkSchema;
 extern const ComponentSchema kNvLinkPairSchema;
 extern const ComponentSchema kIommuSchema;
 extern const ComponentSchema kCpuSchema;
+extern const ComponentSchema kGpuDriverSchema;
 
 inline constexpr int kMaxNumaNodes = 64;
 inline constexpr int kMaxHostBridges = 64;

@@ -64,8 +64,9 @@ class SlotCheck {
             if (see(nic)) return;
         for (const host::GpuSpec& gpu : inside.spec.gpus)
             if (see(gpu)) return;
-        wrong(place, fmt::format("no adapter and no GPU sits in a slot {} of '{}'", in_quotes(name),
-                                 place.text.substr(0, place.text.rfind('/'))),
+        wrong(place,
+              fmt::format("no adapter and no GPU sits in a slot {} of '{}'", in_quotes(name),
+                          place.text.substr(0, place.text.rfind('/'))),
               all, did_you_mean(name, names));
     }
 

@@ -45,8 +45,7 @@ class AdapterPlacer {
             if (nic_of_[i] != kFree)
                 reading_.sink.add(
                     wanted.position, wanted.path,
-                    fmt::format("the slot '{}' has {} in it", name,
-                                host_.nics[static_cast<size_t>(nic_of_[i])].device),
+                    fmt::format("the slot '{}' has {} in it", name, host_.nics[static_cast<size_t>(nic_of_[i])].device),
                     {}, free_slots());
             else
                 nic_of_[i] = static_cast<int>(n);
@@ -65,10 +64,10 @@ class AdapterPlacer {
             *free = static_cast<int>(n);
             return static_cast<size_t>(free - nic_of_.begin());
         }
-        reading_.sink.add(host_.nics[n].position, host_.nics[n].path,
-                          fmt::format("the platform '{}' has no free slot for {}", platform_.inside.name,
-                                      host_.nics[n].device),
-                          fmt::format("at most {} NICs", platform_.slots.size()));
+        reading_.sink.add(
+            host_.nics[n].position, host_.nics[n].path,
+            fmt::format("the platform '{}' has no free slot for {}", platform_.inside.name, host_.nics[n].device),
+            fmt::format("at most {} NICs", platform_.slots.size()));
         return 0;
     }
 
@@ -115,7 +114,7 @@ void read_inside(LabReading& reading, HostSpec& host, const YamlValue* node, con
     if (platform == nullptr || !check_adapters(reading, host)) return;
     const std::vector<size_t> slots = AdapterPlacer(reading, host, *platform).place();
     if (slots.size() != host.nics.size()) return;
-    HostInside inside{platform->inside, used->position, used_path};
+    HostInside inside{platform->inside, platform->driver, used->position, used_path};
     for (size_t n = 0; n < slots.size(); ++n) {
         host::NicSlotSpec slot;
         static_cast<host::DeviceSlotSpec&>(slot) = platform->slots[slots[n]];

@@ -127,6 +127,7 @@ class PlatformReader {
         read_nvlink();
         read_iommu();
         read_cpu();
+        read_driver();
         return std::move(out_);
     }
 
@@ -331,9 +332,8 @@ class PlatformReader {
         while (!left.empty()) {
             const auto ready = std::find_if(left.begin(), left.end(), [&](const NamedPart& part) {
                 const YamlValue* under = part.node->kind == YamlKind::Map ? part.node->find("under") : nullptr;
-                return under == nullptr || std::none_of(left.begin(), left.end(), [&](const NamedPart& p) {
-                           return p.name == under->text;
-                       });
+                return under == nullptr || std::none_of(left.begin(), left.end(),
+                                                        [&](const NamedPart& p) { return p.name == under->text; });
             });
             if (ready == left.end()) {
                 sink_.add(left.front().name_position, left.front().path,
@@ -475,6 +475,11 @@ class PlatformReader {
         to.store_issue = s.time("store_issue");
         to.store_rate = s.rate("store_rate");
         to.write_combining = static_cast<uint32_t>(s.size("write_combining"));
+    }
+
+    void read_driver() {
+        const Section s(kGpuDriverSchema, node_or_null("gpu_driver"), section_.path("gpu_driver"), sink_);
+        out_.driver = {s.flag("peermem"), s.flag("gdrdrv"), s.flag("dma_buf")};
     }
 
     DiagnosticSink& sink_;

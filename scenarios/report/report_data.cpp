@@ -34,7 +34,7 @@ constexpr size_t kGoodputIntervals = 240;
 constexpr size_t kNodesDrawn = 400;
 constexpr size_t kInsidesDrawn = 8;  // of a run
 
-constexpr int kDigits = 5;      // of measured values: finer than a screen
+constexpr int kDigits = 5;  // of measured values: finer than a screen
 constexpr int kShareDigits = 3;
 constexpr int kTimeDigits = 8;  // of instants, which differ little from each other
 

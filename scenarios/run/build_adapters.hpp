@@ -24,7 +24,7 @@ struct ProgramHost {
         uint32_t adapter = 0;  ///< in FlowFabricConfig::adapters
         int ports = 1;
     };
-    std::vector<Nic> nics;  ///< empty: its ports have flows, no programs
+    std::vector<Nic> nics;                     ///< empty: its ports have flows, no programs
     std::shared_ptr<const HostInside> inside;  ///< null: it is ideal
 };
 

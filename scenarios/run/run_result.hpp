@@ -188,7 +188,7 @@ struct RunResult {
     std::vector<FaultRecord> faults;
     std::vector<HostInsideRecord> insides;   ///< of hosts with programs and a platform
     std::vector<PcieLinkRecord> pcie_links;  ///< of all of them
-    std::vector<std::string> warnings;  ///< what the user should know, one sentence each
+    std::vector<std::string> warnings;       ///< what the user should know, one sentence each
 
     std::vector<sim::SimTime> sample_times;
     std::vector<PortSamples> port_samples;  ///< of the ports that somebody asked for

@@ -24,7 +24,8 @@ class Writes final : public hca::WorkSource {
     bool next(hca::FlowMessage& message, SimTime) override {
         constexpr uint32_t kMessages = 200, kMostBytes = 30'000;
         if (given_ == kMessages || given_ - done_ >= 2) return false;
-        message = {hca::WrOpcode::RdmaWrite, static_cast<uint32_t>(1 + sim::mix64(seed_ + given_) % kMostBytes), given_};
+        message = {hca::WrOpcode::RdmaWrite, static_cast<uint32_t>(1 + sim::mix64(seed_ + given_) % kMostBytes),
+                   given_};
         ++given_;
         return true;
     }
@@ -118,7 +119,8 @@ std::string run(unsigned threads, SimTime window) {
     std::string out;
     for (const auto& source : sources) out += source->diary;
     for (uint32_t h = 0; h < kHosts; ++h)
-        for (const host::PartView& part : dynamic_cast<const host::Complex&>(fabric.adapters().host(h).complex()).parts())
+        for (const host::PartView& part :
+             dynamic_cast<const host::Complex&>(fabric.adapters().host(h).complex()).parts())
             out += fmt::format("{} {} {} {}\n", part.name, part.part->tlps, part.part->wire_bytes,
                                part.part->use.total().in_ps());
     return out;

@@ -34,7 +34,7 @@ struct Mr {
     uint32_t bound_qp = 0;   ///< type 2 window: the only QP that serves it
     uint32_t memory = 0;     ///< handle of the device memory that it lies in; 0: the program's
     host::MemoryId host_memory = host::kNearestMemory;  ///< that DMA reaches
-    uint8_t generation = 0;  ///< of this slot: the consumer byte of its keys
+    uint8_t generation = 0;                             ///< of this slot: the consumer byte of its keys
 
     [[nodiscard]] constexpr bool is_window() const noexcept {
         return kind == KeyKind::WindowType1 || kind == KeyKind::WindowType2;

@@ -88,7 +88,8 @@ Result<MrKeys> Hca::reg_mr(const ControlContext& by, const MrSpec& spec) {
 }
 
 Result<MrKeys> Hca::alloc_null_mr(const ControlContext& by, PdHandle pd_handle) {
-    Result<MrKeys> made = reg_mr(by, {pd_handle, host::kNullSpace, 0, ~uint64_t{0}, 0, kLocalWrite, host::kAdapterMemory});
+    Result<MrKeys> made =
+        reg_mr(by, {pd_handle, host::kNullSpace, 0, ~uint64_t{0}, 0, kLocalWrite, host::kAdapterMemory});
     if (made.ok()) device_->mrs.find(made.value.handle)->kind = KeyKind::NullRegion;
     return made;
 }

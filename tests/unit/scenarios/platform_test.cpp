@@ -48,7 +48,8 @@ TEST(Platform, DgxA100_HasEightOfEachBelowFourSwitches) {
 }
 
 TEST(Platform, AdaptersThatNameASlotGetIt_TheOthersWhatIsFree) {
-    const auto spec = inside_of("hosts:\n  h0: {platform: two_socket, nics: {a: {}, b: {slot: nic0}, c: {}}}\n  h1: {}\n");
+    const auto spec =
+        inside_of("hosts:\n  h0: {platform: two_socket, nics: {a: {}, b: {slot: nic0}, c: {}}}\n  h1: {}\n");
     ASSERT_EQ(spec.nics.size(), 3U);
     EXPECT_EQ(spec.nics[0].name, "nic1");
     EXPECT_EQ(spec.nics[1].name, "nic0");

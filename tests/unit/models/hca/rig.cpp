@@ -39,6 +39,7 @@ Rig::Rig(RigOptions o) : options_(std::move(o)) {
         nic.ports.push_back(port_config(options_, h));
         nic.sink = sinks.back().get();
         spec.nics.push_back(std::move(nic));
+        if (options_.make_complex) spec.hosts.push_back({"h" + std::to_string(h), {h}, options_.make_complex});
     }
     link::LinkParams params;
     params.rate = sim::BitRate::gbps(options_.gbps);
@@ -80,10 +81,10 @@ Peer Rig::open(size_t host, const QpOptions& o) {
     memory.spaces[p.space].resize(kMemory);
     p.bytes = memory.spaces[p.space].data();
     p.pd = p.hca->alloc_pd(by(p)).value;
-    p.cq = p.hca->create_cq(by(p), {o.cqe, true}).value;
+    p.cq = p.hca->create_cq(by(p), {o.cqe, true, o.ring_memory}).value;
     p.mr = p.hca
                ->reg_mr(by(p), {p.pd, p.space, p.base, kMemory, p.base,
-                                kLocalWrite | kRemoteWrite | kRemoteRead | kRemoteAtomic})
+                                kLocalWrite | kRemoteWrite | kRemoteRead | kRemoteAtomic, o.region_memory})
                .value;
     if (o.with_srq) {
         SrqSpec spec{p.pd, o.recv_wr, 1, 0};
@@ -95,6 +96,7 @@ Peer Rig::open(size_t host, const QpOptions& o) {
     init.send_cq = init.recv_cq = p.cq;
     init.srq = p.srq;
     init.cap = {o.send_wr, o.recv_wr, 4, 4, o.inline_data};
+    init.memory = o.ring_memory;
     p.qpn = p.hca->create_qp(by(p), init).value.qp_num;
     return p;
 }

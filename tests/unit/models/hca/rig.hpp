@@ -119,6 +119,8 @@ struct RigOptions {
     unsigned threads = 1;
     bool with_memory = true;
     std::vector<uint16_t> pkeys{0xFFFF};
+    /// The inside of each host; none: they are ideal.
+    std::function<std::unique_ptr<host::HostComplex>()> make_complex;
 };
 
 struct QpOptions {
@@ -132,6 +134,7 @@ struct QpOptions {
     bool with_srq = false;
     uint16_t pkey_index = 0;
     uint32_t inline_data = 64;
+    host::MemoryId region_memory = host::kNearestMemory, ring_memory = host::kNearestMemory;
 };
 
 /// A program on one host: its PD, CQ, memory and one QP.

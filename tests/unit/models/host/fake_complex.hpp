@@ -16,6 +16,7 @@ class FakeComplex final : public HostComplex {
     sim::SimTime busy;                             ///< each request holds its queue for this long
     std::vector<std::string> diary;
     std::vector<DmaTarget> targets;
+    std::vector<std::string> requests;  ///< "read 64 of memory 3"
 
     sim::SimTime mmio_write(AgentId, sim::SimTime now, uint32_t, MemoryId) override { return now + mmio; }
     sim::SimTime least_mmio_write(AgentId) const override { return mmio; }
@@ -25,6 +26,7 @@ class FakeComplex final : public HostComplex {
     sim::SimTime dma_write(AgentId agent, sim::SimTime now, DmaTarget target, uint32_t bytes) override {
         return ask("write", agent, now, target, bytes, writes_free_) + write;
     }
+    sim::SimTime accepts_write(AgentId) const override { return sim::SimTime::zero(); }
     sim::SimTime interrupt(AgentId, sim::SimTime now, MemoryId) override { return now + write; }
     bool reachable(AgentId, MemoryId) const override { return true; }
     sim::SimTime nominal_mmio_write(AgentId, uint32_t) const override { return sim::SimTime::ns(80); }
@@ -61,9 +63,12 @@ class FakeComplex final : public HostComplex {
         uint64_t cookie;
         CopySink* sink;
     };
-    sim::SimTime ask(const char* what, AgentId agent, sim::SimTime now, DmaTarget target, uint32_t, sim::SimTime& free) {
+    sim::SimTime ask(const char* what, AgentId agent, sim::SimTime now, DmaTarget target, uint32_t bytes,
+                     sim::SimTime& free) {
         note(what, agent, now);
         targets.push_back(target);
+        requests.push_back(std::string(what) + " " + std::to_string(bytes) + " of memory " +
+                           (target.memory == kNearestMemory ? "near" : std::to_string(target.memory)));
         const sim::SimTime start = std::max(now, free);
         free = start + busy;
         return start;

@@ -28,9 +28,7 @@ class Asker final : public sim::Node {
         }
         if (!times_.empty()) engine().wake(id(), *times_.begin());
     }
-    [[nodiscard]] SimTime next_event_time() const override {
-        return times_.empty() ? SimTime::max() : *times_.begin();
-    }
+    [[nodiscard]] SimTime next_event_time() const override { return times_.empty() ? SimTime::max() : *times_.begin(); }
 
   private:
     HostComplex& complex_;
@@ -89,8 +87,8 @@ TEST(HostNode, AtOneInstant_TheComplexGoesFirst_ThenTheAdaptersInTheirOrder) {
     rig.add({ns(50)});
     rig.node->submit({7, 0, 0, 0, 30, 7}, ns(20), told);
     rig.engine.run();
-    EXPECT_EQ(rig.complex->diary, (std::vector<std::string>{"20 submit 7", "50 copied 7", "50 read 0", "50 read 1",
-                                                            "51 read 0"}));
+    EXPECT_EQ(rig.complex->diary,
+              (std::vector<std::string>{"20 submit 7", "50 copied 7", "50 read 0", "50 read 1", "51 read 0"}));
     EXPECT_EQ(told.times, std::vector<SimTime>{ns(50)});
 }
 
