@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/fuzz/detached_lab.hpp"
+#include "verbs_shim/protocol/gpu_messages.hpp"
 #include "verbs_shim/protocol/messages.hpp"
 #include "verbs_shim/server/control.hpp"
 
@@ -59,6 +60,11 @@ size_t message_bytes(Op op) {
             return sizeof(protocol::OpenQpRequest);
         case Op::CommandCm:
             return sizeof(protocol::CmCommandRequest);
+        case Op::UseGpu:
+            return sizeof(protocol::GpuRequest);
+        case Op::RegDmaBufMr:
+            return sizeof(protocol::RegDmaBufMrRequest);
+        case Op::OpenGpus:
         case Op::AllocNullMr:
         case Op::FreeDm:
         case Op::OpenCm:

@@ -1,21 +1,25 @@
 #!/usr/bin/env python3
-"""Checks of programs that use GPUs: each scenario of scenarios/library/scenarios/gpu meets its expectations, and what their
-programs print fits together. One function a check."""
+"""Programs that use CUDA, GPUDirect RDMA and GDRCopy between simulated hosts with GPUs. One function a check."""
 
+import os
 import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
 import named_checks
-import run_program_case
 from named_checks import OPTIONS
 
-LIBRARY = pathlib.Path(__file__).resolve().parent.parent.parent / "scenarios" / "library" / "scenarios" / "gpu"
-# What is enough for a test, where the library's own sizes take longer to simulate.
-SHORT = {"all_reduce_a100": ("gpus=2", "bytes=4194304", "says=bus [0-9]"),
-         "all_reduce_h100": ("gpus=2", "bytes=4194304", "says=bus [0-9]")}
+
+def run(gpus, *args, lab="two_hosts_roce_10g", explain=False):
+    env = dict(os.environ, SIMVERBS_TEST_GPUS=gpus)
+    options = ["--explain"] if explain else []
+    return subprocess.run([OPTIONS.simverbs, "exec", "--lab", lab, *options, *args], stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=120, env=env)
+
+
+def program(name):
+    return str(pathlib.Path(OPTIONS.programs) / name)
 
 
 def expect(condition, text):
@@ -23,71 +27,102 @@ def expect(condition, text):
         raise AssertionError(text)
 
 
-def run(name, *settings):
-    """What the programs of scenario `name` print; it must meet its expectations."""
-    server, environment = run_program_case.server_and_environment(OPTIONS.simverbs)
-    environment["PATH"] = f"{OPTIONS.programs}:{environment['PATH']}"
-    sets = [word for setting in settings for word in ("--set", setting)]
-    with tempfile.TemporaryDirectory(prefix="svt-") as folder:
-        done = subprocess.run([server, "run", str(LIBRARY / f"{name}.yaml"), "--out", folder, *sets],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, env=environment)
-        said = "".join(file.read_text() for file in sorted(pathlib.Path(folder).rglob("programs/*.txt")))
-    expect(done.returncode == 0, f"{name} {settings} ended with {done.returncode}:\n{done.stdout}{done.stderr}{said}")
-    return said
+def cases(*names, gpus="h0=2", **kwargs):
+    """The cases pass, twice with the same words."""
+    outputs = []
+    for _ in range(2):
+        done = run(gpus, "h0", f"{program('gpu_cases')} {' '.join(names)}", **kwargs)
+        told = done.stdout + done.stderr
+        expect(done.returncode == 0, f"{done.returncode}: {told}")
+        for name in names:
+            expect(f"ok {name}" in told, told)
+        expect("not deterministic" not in told, told)
+        outputs.append(told)
+    expect(outputs[0] == outputs[1], f"two runs differ:\n{outputs[0]}\n{outputs[1]}")
+    return outputs[0]
 
 
-def ms(said, leg):
-    """How long a leg of gpu_send took."""
-    found = re.search(rf"^{leg} +([0-9.]+) ms", said, re.M)
-    expect(found, f"no line of the leg '{leg}':\n{said}")
-    return float(found[1])
+def devices_memory_and_peers_are_as_cuda_says():
+    cases("devices", "memory", "peers")
 
 
-def near(value, expected, tolerance, what):
-    expect(abs(value - expected) <= tolerance * expected, f"{what}: {value}, expected {expected} within {tolerance:.0%}")
+def streams_keep_their_order_and_take_time():
+    cases("streams", "kernels")
 
 
-BYTES = 64 << 20
-GB_S = 1e6 / BYTES  # times this: GB/s -> 1/ms, of the message
+def two_processes_of_a_host_share_memory_and_events():
+    cases("ipc", "forked")
 
 
-def a_staged_message_takes_as_long_as_its_three_legs():
-    """What links carry: PCIe 3.0 x16 13.0 GB/s out of a GPU and 13.2 into it; 100 Gb/s with RoCEv2's headers, 4096 of 4178 bytes."""
-    said = run("staged")
-    out, network, into = (ms(said, leg) for leg in ("GPU -> host", "host -> host", "host -> GPU"))
-    near(out, 1 / (13.0 * GB_S), 0.02, "GPU to host")
-    near(into, 1 / (13.2 * GB_S), 0.02, "host to GPU")
-    near(network, 1 / (12.5 * 4096 / 4178 * GB_S), 0.03, "host to host")
-    near(ms(said, "the whole way"), out + network + into, 0.02, "the whole way")
+def gdrcopy_maps_gpu_memory_and_is_faster_than_a_copy_for_few_bytes():
+    cases("gdrcopy")
 
 
-def gpudirect_takes_the_network_s_time_alone_and_a_pipeline_hardly_more():
-    direct, pipelined = ms(run("direct"), "the whole way"), ms(run("pipelined"), "the whole way")
-    near(direct, 1 / (12.5 * 4096 / 4178 * GB_S), 0.03, "direct")
-    # The first chunk comes out of the GPU, and the last goes into it, while the network is idle: 2 of 16 chunks.
-    near(pipelined, direct * (1 + 2 / 16), 0.05, "pipelined")
+def functions_are_found_by_name_and_version():
+    told = cases("entry_points")
+    expect("-cudart shared" in told, told)
 
 
-def a_dma_buf_is_as_fast_as_nvidia_peermem():
-    near(ms(run("direct", "way=--dmabuf"), "the whole way"), ms(run("direct"), "the whole way"), 0.01, "by dma-buf")
+def a_write_goes_from_gpu_to_gpu():
+    for api in ("runtime", "driver", "dmabuf"):
+        done = run("h0=1 h1=1", "h0", f"{program('gpu_write')} -a {api}", "h1", f"{program('gpu_write')} -a {api} h0")
+        told = done.stdout + done.stderr
+        expect(done.returncode == 0, f"{api}: {done.returncode}: {told}")
+        expect("[h1] RDMA WRITE of 1048576 bytes from GPU to GPU: success" in told, told)
+        expect("[h0] GPU memory after the WRITE: right" in told, told)
 
 
-def newer_generations_shorten_every_leg_alike():
-    old, new = run("staged"), run("staged", "gen=5", "nic=cx7-400g")
-    for leg in ("GPU -> host", "host -> host", "host -> GPU", "the whole way"):
-        near(ms(new, leg), ms(old, leg) / 4, 0.05, leg)
+def the_wall_clock_works_as_well():
+    env = dict(os.environ, SIMVERBS_TEST_GPUS="h0=2 h1=1")
+    for args in (("h0", f"{program('gpu_write')}", "h1", f"{program('gpu_write')} h0"),
+                 ("h0", f"{program('gpu_cases')} memory peers ipc")):
+        done = subprocess.run([OPTIONS.simverbs, "exec", "--clock", "wall", *args], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=120, env=env)
+        expect(done.returncode == 0, done.stdout + done.stderr)
 
 
-def scenario_check(name):
-    def check():
-        run(name, *SHORT.get(name, ()))
-    check.__name__ = f"the_scenario_gpu_{name}_meets_its_expectations"
-    return check
+def without_nvidia_peermem_registration_is_refused_and_explained():
+    done = run("h0=1 no-peermem", "h0", f"{program('gpu_cases')} regions", explain=True)
+    told = done.stdout + done.stderr
+    expect("ibv_reg_mr: Bad address" in told and "nvidia_peermem is not loaded" in told, told)
+    expect("dma-buf: supported 1, export 0" in told and "ibv_reg_dmabuf_mr: success" in told, told)
 
 
-CHECKS = [a_staged_message_takes_as_long_as_its_three_legs, gpudirect_takes_the_network_s_time_alone_and_a_pipeline_hardly_more,
-          a_dma_buf_is_as_fast_as_nvidia_peermem, newer_generations_shorten_every_leg_alike,
-          *[scenario_check(file.stem) for file in sorted(LIBRARY.glob("*.yaml")) if not file.stem.startswith("base_")]]
+def without_dma_bufs_only_nvidia_peermem_is_left():
+    done = run("h0=1 no-dma-buf", "h0", f"{program('gpu_cases')} regions", explain=True)
+    told = done.stdout + done.stderr
+    expect("ibv_reg_mr: success" in told and "dma-buf: supported 0, export 801" in told, told)
+    expect("ibv_reg_dmabuf_mr: Operation not supported" in told and "dma-buf support" in told, told)
+
+
+def a_gpu_address_used_by_the_cpu_is_a_fault_with_an_explanation():
+    done = run("h0=1", "h0", f"{program('gpu_cases')} access", explain=True)
+    told = done.stdout + done.stderr
+    expect("killed by signal 11" in told and "an address of GPU memory, on the CPU" in told, told)
+    cases("handled_access", gpus="h0=1")
+
+
+def a_killed_program_leaves_no_gpu_memory_behind():
+    done = run("h0=1", "h0", f"sh -c '{program('gpu_cases')} dies; {program('gpu_cases')} all_free'")
+    told = done.stdout + done.stderr
+    expect("ok dies" in told and "ok all_free" in told, told)
+
+
+def hosts_without_gpus_do_not_see_the_libraries():
+    done = run("h0=1", "h1", f"{program('gpu_cases')} devices")
+    told = done.stdout + done.stderr
+    expect(re.search(r"libcuda\w*\.so\S*: cannot open shared object file", told), told)
+    # A child that gets a new environment is still on the host.
+    done = run("h0=1", "h0", f"env -i {program('gpu_cases')} memory")
+    expect("ok memory" in done.stdout, done.stdout + done.stderr)
+
+
+CHECKS = [devices_memory_and_peers_are_as_cuda_says, streams_keep_their_order_and_take_time,
+          two_processes_of_a_host_share_memory_and_events, gdrcopy_maps_gpu_memory_and_is_faster_than_a_copy_for_few_bytes,
+          functions_are_found_by_name_and_version, a_write_goes_from_gpu_to_gpu, the_wall_clock_works_as_well,
+          without_nvidia_peermem_registration_is_refused_and_explained, without_dma_bufs_only_nvidia_peermem_is_left,
+          a_gpu_address_used_by_the_cpu_is_a_fault_with_an_explanation, a_killed_program_leaves_no_gpu_memory_behind,
+          hosts_without_gpus_do_not_see_the_libraries]
 
 
 if __name__ == "__main__":

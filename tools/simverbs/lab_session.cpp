@@ -16,6 +16,7 @@
 #include "sim/engine.hpp"
 #include "sim/node.hpp"
 #include "tools/simverbs/install_paths.hpp"
+#include "tools/simverbs/test_gpus.hpp"
 #include "tools/simverbs/user_error.hpp"
 #include "verbs_shim/server/arbiter.hpp"
 
@@ -53,6 +54,7 @@ server::LabConfig config_of(const scenarios::LabSpec& spec, const LabRequest& re
     config.name = spec.name;
     config.seed = spec.seed;
     config.explain = request.explain;
+    config.gpu_libraries = gpu_libraries();
     config.clock = spec.clock == scenarios::ClockKind::Wall ? protocol::ClockMode::Wall : protocol::ClockMode::Virtual;
     return config;
 }
@@ -124,6 +126,7 @@ struct LabSession::Parts {
     std::unique_ptr<LabAlarm> alarm;
     std::unique_ptr<fabric::Fabric> fabric;  ///< of a lab's file
     fabric::Adapters* adapters = nullptr;    ///< of whichever fabric
+    std::vector<std::unique_ptr<host::HostComplex>> complexes;  ///< of hosts with GPUs
     bool captures = false;
     std::vector<std::string> link_names;
     std::vector<const link::Link*> links;
@@ -163,6 +166,14 @@ struct LabSession::Parts {
             for (const size_t adapter : of_host) to.push_back(&adapters->nic(adapter));
         }
         lab->attach(engine, *adapters->mover(), hcas);
+        for (uint32_t h = 0; h < lab->hosts().size(); ++h) {
+            server::GpuHost* const gpus = lab->hosts()[h].gpus.get();
+            if (gpus == nullptr) continue;
+            engine.add_node(*gpus);
+            host::HostComplex& complex = *complexes.emplace_back(make_plain_complex());
+            lab->attach_gpus(h, {&complex, [&complex](const host::CopySpec& copy, sim::SimTime now,
+                                                      host::CopySink& sink) { complex.submit(copy, now, sink); }});
+        }
     }
 };
 
@@ -179,6 +190,7 @@ LabSession::LabSession(const scenarios::LabSpec& spec, const LabRequest& request
         server::HostConfig host{spec.hosts[h].name, b.hosts[h].ipv4, {}};
         for (size_t n = 0; n < spec.hosts[h].nics.size(); ++n)
             host.nics.push_back({spec.hosts[h].nics[n].device, b.hosts[h].netdevs[n]});
+        host.gpus = test_gpus(host.name);
         config.hosts.push_back(std::move(host));
     }
     parts_->lab = std::make_unique<server::Lab>(config, observer);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "verbs_shim/protocol/messages.hpp"
+#include "verbs_shim/server/lab_block.hpp"
 
 extern char** environ;
 
@@ -33,12 +34,14 @@ class Environment {
         set("LD_PRELOAD", preload);
         set(protocol::kEnvSocket, entry.socket);
         set(protocol::kEnvHost, entry.host);
+        set_library_path(entry);
         if (entry.slot != protocol::kNoItem) set(protocol::kEnvSlot, std::to_string(entry.slot));
         if (entry.program != protocol::kNoItem) set(protocol::kEnvProgram, std::to_string(entry.program));
         for (char** e = environ; *e != nullptr; ++e) {
             bool ours = false;
             for (const char* name :
-                 {"LD_PRELOAD", protocol::kEnvSocket, protocol::kEnvHost, protocol::kEnvSlot, protocol::kEnvProgram})
+                 {"LD_PRELOAD", "LD_LIBRARY_PATH", protocol::kEnvSocket, protocol::kEnvHost, protocol::kEnvSlot,
+                  protocol::kEnvProgram, protocol::kEnvGpuLibraries})
                 ours = ours || is_variable(*e, name);
             if (!ours) strings_.emplace_back(*e);
         }
@@ -48,6 +51,20 @@ class Environment {
     [[nodiscard]] char** data() { return pointers_.data(); }
 
   private:
+    /// What stands in for GPUs' libraries is in front on hosts with GPUs, and nowhere on others.
+    void set_library_path(const LabEntry& entry) {
+        const char* const given = std::getenv("LD_LIBRARY_PATH");
+        const char* const earlier = std::getenv(protocol::kEnvGpuLibraries);
+        std::string path = given == nullptr ? "" : given;
+        if (earlier != nullptr && *earlier != '\0' && path.rfind(earlier, 0) == 0)
+            path.erase(0, std::strlen(earlier) + (path.size() > std::strlen(earlier) ? 1 : 0));
+        const std::string folder = server::gpu_library_link(entry.socket, entry.host);
+        if (::access((folder + "/libcuda.so.1").c_str(), F_OK) == 0) {
+            path = path.empty() ? folder : folder + ":" + path;
+            set(protocol::kEnvGpuLibraries, folder);
+        }
+        if (!path.empty()) set("LD_LIBRARY_PATH", path);
+    }
     void set(const char* name, const std::string& value) { strings_.push_back(std::string(name) + "=" + value); }
     std::vector<std::string> strings_;
     std::vector<char*> pointers_;

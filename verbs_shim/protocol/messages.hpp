@@ -16,6 +16,9 @@ inline constexpr char kEnvHost[] = "SIMVERBS_HOST";        ///< name of the simu
 inline constexpr char kEnvSlot[] = "SIMVERBS_SLOT";        ///< thread slot reserved for this process image
 inline constexpr char kEnvProgram[] = "SIMVERBS_PROGRAM";  ///< place on the command line
 
+/// On hosts with GPUs: the folder of the stand-ins for their libraries, in front in LD_LIBRARY_PATH.
+inline constexpr char kEnvGpuLibraries[] = "SIMVERBS_GPU_LIBRARIES";
+
 /// Request → reply of each Op; a message is exactly as long as its struct, also when the reply carries an error.
 /// Destroy, dealloc and close, and what the table does not name, answer with ReplyHeader alone.
 ///   Hello HelloRequest → HelloReply · OpenDevice DeviceRequest → OpenDeviceReply · QueryDevice, QueryPort, QueryGid,

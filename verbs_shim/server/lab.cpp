@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 
 #include "verbs_shim/server/cm/rdma_cm.hpp"
@@ -51,6 +52,12 @@ Lab::Lab(const LabConfig& config, LabObserver& observer)
             host.nics.push_back({from.nics[n], nullptr, std::make_unique<NicSink>(*this, i, n)});
         if (from.gpus.gpus.size() > protocol::kMaxGpusPerHost)
             throw std::runtime_error("host " + from.name + " has more than 16 GPUs");
+        if (!from.gpus.gpus.empty() && !config.gpu_libraries.empty()) {
+            const std::string link = gpu_library_link(block_.folder() + "/", from.name);
+            std::error_code error;
+            std::filesystem::create_directories(std::filesystem::path(link).parent_path(), error);
+            std::filesystem::create_symlink(config.gpu_libraries, link, error);
+        }
         if (!from.gpus.gpus.empty()) host.gpus = std::make_unique<GpuHost>(*this, i, from.gpus, next_gpu_space);
         next_gpu_space += static_cast<host::AddressSpaceId>(from.gpus.gpus.size());
         hosts_.push_back(std::move(host));

@@ -43,6 +43,7 @@ struct LabConfig {
     uint64_t seed = 1;
     protocol::ClockMode clock = protocol::ClockMode::Virtual;
     bool explain = false;
+    std::string gpu_libraries;  ///< folder of the stand-ins that programs on hosts with GPUs see; empty: none
 };
 
 /// Told what a user may want to read. All of it is in simulated order.
