@@ -73,6 +73,7 @@ static struct gpu {
     struct window mine[2];   /* data, scratch */
     struct window theirs[2]; /* of the GPU at the other end of the rail */
     struct wire wires[MOST_LANES];
+    int arrived[MOST_LANES]; /* chunks by the rail so far */
 } all[MOST_GPUS];
 static pthread_barrier_t step_barriers[MOST_LANES], begin_barrier;
 
@@ -160,11 +161,18 @@ static void do_step(const struct worker* w, int step, cudaEvent_t added) {
         const uint32_t number = (uint32_t)step;
         struct wire* wire = &gpu->wires[w->lane];
         struct ibv_wc wc;
-        post_receive(wire);
         post_write(wire, gpu->mine[0].addr + from, gpu->mine[0].lkey, target->addr + to, target->rkey, (uint32_t)chunk,
                    &number);
-        /* Ours is there, and theirs. */
-        for (int done = 0; done < 2;) done += poll_wire(wire, &wc);
+        /* Until ours is there, and the one of this step that comes by this rail. */
+        for (int sent = 0; !sent || gpu->arrived[w->lane] <= step;) {
+            if (poll_wire(wire, &wc) == 0) continue;
+            if (is_receive(&wc)) {
+                ++gpu->arrived[w->lane];
+                post_receive(wire);
+            } else {
+                sent = 1;
+            }
+        }
     }
     CUDA(cudaStreamSynchronize(w->stream));
 }
@@ -217,7 +225,11 @@ static void prepare(int number) {
         if (!mr) die("ibv_reg_mr of GPU memory");
         gpu->mine[i] = (struct window){(uintptr_t)at, mr->rkey, mr->lkey};
     }
-    for (int lane = 0; lane < lanes; ++lane) make_wire(&gpu->wires[lane], &gpu->nic, 4, 4);
+    for (int lane = 0; lane < lanes; ++lane) {
+        make_wire(&gpu->wires[lane], &gpu->nic, 4, 4);
+        /* The other side is a step ahead at most. A message without a receive would wait for long. */
+        for (int i = 0; i < 4; ++i) post_receive(&gpu->wires[lane]);
+    }
 }
 
 /* How many elements are not the sum of all ranks'. */
