@@ -56,7 +56,7 @@ void HostNode::run_window(sim::SimTime end) {
         const sim::SimTime until = std::min(std::max(second, now + sim::SimTime::ps(1)), end);
         if (first == kInside) {
             run_inside(until);
-            // Copies that have ended let a part go on.
+            // The end of a copy may be the beginning of something else.
             for (size_t i = 0; i < parts_.size(); ++i) next_[i] = parts_[i]->next_event_time();
         } else {
             parts_[first]->run_window(until);

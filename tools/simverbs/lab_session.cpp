@@ -15,8 +15,8 @@
 #include "scenarios/lang/lab_loader.hpp"
 #include "sim/engine.hpp"
 #include "sim/node.hpp"
+#include "tools/simverbs/host_gpus.hpp"
 #include "tools/simverbs/install_paths.hpp"
-#include "tools/simverbs/lab_gpus.hpp"
 #include "tools/simverbs/user_error.hpp"
 #include "verbs_shim/server/arbiter.hpp"
 
@@ -124,8 +124,9 @@ struct LabSession::Parts {
     scenarios::BuiltLab built;                     ///< of a lab's file
     std::unique_ptr<server::Lab> lab;
     std::unique_ptr<LabAlarm> alarm;
-    std::unique_ptr<fabric::Fabric> fabric;  ///< of a lab's file
-    fabric::Adapters* adapters = nullptr;    ///< of whichever fabric
+    std::unique_ptr<fabric::Fabric> fabric;   ///< of a lab's file
+    fabric::Adapters* adapters = nullptr;     ///< of whichever fabric
+    std::vector<uint32_t> hosts_with_inside;  ///< in the order of the fabric's
     bool captures = false;
     std::vector<std::string> link_names;
     std::vector<const link::Link*> links;
@@ -155,10 +156,8 @@ struct LabSession::Parts {
         for (size_t i = 0; i < cables.size(); ++i) recorder->attach(*cables[i], link_names[i]);
         for (fabric::Switch* each : switches) recorder->attach(*each);
     }
-    /// The models are there: the lab can begin. `numbers`: of each host's adapters; `host_of_complex`: whose each
-    /// inside is.
-    void attach(sim::Engine& engine, const std::vector<std::vector<size_t>>& numbers,
-                const std::vector<uint32_t>& host_of_complex) {
+    /// The models are there: the lab can begin. `numbers`: of each host's adapters.
+    void attach(sim::Engine& engine, const std::vector<std::vector<size_t>>& numbers) {
         alarm = std::make_unique<LabAlarm>(*lab);
         engine.add_node(*alarm);
         std::vector<std::vector<hca::Hca*>> hcas;
@@ -167,17 +166,15 @@ struct LabSession::Parts {
             for (const size_t adapter : of_host) to.push_back(&adapters->nic(adapter));
         }
         lab->attach(engine, *adapters->mover(), hcas);
-        for (size_t i = 0; i < host_of_complex.size(); ++i) attach_gpus(host_of_complex[i], adapters->host(i));
-    }
-    /// The host's GPUs do their work as a part of its inside.
-    void attach_gpus(uint32_t host, host::HostNode& inside) {
-        server::GpuHost* const gpus = lab->hosts()[host].gpus.get();
-        if (gpus == nullptr) return;
-        inside.add_part(*gpus);
-        lab->attach_gpus(
-            host, {&inside.complex(), [&inside](const host::CopySpec& copy, sim::SimTime now, host::CopySink& sink) {
-                       inside.submit(copy, now, sink);
-                   }});
+        for (size_t i = 0; i < hosts_with_inside.size(); ++i) {
+            const uint32_t h = hosts_with_inside[i];
+            server::GpuHost* const gpus = lab->hosts()[h].gpus.get();
+            if (gpus == nullptr) continue;
+            host::HostNode& node = adapters->host(i);
+            node.add_part(*gpus);
+            lab->attach_gpus(h, {&node.complex(), [&node](const host::CopySpec& copy, sim::SimTime now,
+                                                          host::CopySink& sink) { node.submit(copy, now, sink); }});
+        }
     }
 };
 
@@ -190,13 +187,12 @@ LabSession::LabSession(const scenarios::LabSpec& spec, const LabRequest& request
     scenarios::BuiltLab& b = parts_->built;
 
     server::LabConfig config = config_of(spec, request);
-    std::vector<uint32_t> host_of_complex;
     for (size_t h = 0; h < spec.hosts.size(); ++h) {
         server::HostConfig host{spec.hosts[h].name, b.hosts[h].ipv4, {}};
         for (size_t n = 0; n < spec.hosts[h].nics.size(); ++n)
             host.nics.push_back({spec.hosts[h].nics[n].device, b.hosts[h].netdevs[n]});
-        host.gpus = gpus_of(spec.hosts[h].inside.get());
-        if (spec.hosts[h].inside != nullptr) host_of_complex.push_back(static_cast<uint32_t>(h));
+        if (spec.hosts[h].inside != nullptr) parts_->hosts_with_inside.push_back(static_cast<uint32_t>(h));
+        if (spec.hosts[h].inside != nullptr) host.gpus = gpus_of(*spec.hosts[h].inside, static_cast<uint32_t>(h));
         config.hosts.push_back(std::move(host));
     }
     parts_->lab = std::make_unique<server::Lab>(config, observer);
@@ -228,7 +224,7 @@ LabSession::LabSession(const scenarios::LabSpec& spec, const LabRequest& request
     for (size_t i = 0; i < parts_->fabric->link_count(); ++i) cables.push_back(&parts_->fabric->fabric_link(i));
     for (size_t i = 0; i < parts_->fabric->switch_count(); ++i) switches.push_back(&parts_->fabric->fabric_switch(i));
     parts_->record(request, config.hosts, numbers, cables, switches);
-    parts_->attach(parts_->fabric->engine(), numbers, host_of_complex);
+    parts_->attach(parts_->fabric->engine(), numbers);
 }
 
 LabSession::LabSession(const scenarios::ScenarioSpec& spec, scenarios::run::BuiltScenario& built,
@@ -243,7 +239,7 @@ LabSession::LabSession(const scenarios::ScenarioSpec& spec, scenarios::run::Buil
             host.nics.push_back({nic.device, nic.netdev});
             of_host.push_back(nic.adapter);
         }
-        host.gpus = gpus_of(from.inside.get());
+        if (from.inside != nullptr) host.gpus = gpus_of(*from.inside, static_cast<uint32_t>(config.hosts.size()));
         config.hosts.push_back(std::move(host));
     }
     parts_->lab = std::make_unique<server::Lab>(config, observer);
@@ -251,6 +247,7 @@ LabSession::LabSession(const scenarios::ScenarioSpec& spec, scenarios::run::Buil
     scenarios::run::make_fabric(built,
                                 {&lab.memory(), [&lab](uint32_t host, uint32_t nic) { return &lab.sink(host, nic); }});
     parts_->adapters = &built.fabric->adapters();
+    parts_->hosts_with_inside = built.adapters.host_of_complex;
     const auto& links = built.topology.topology.links;
     for (size_t i = 0; i < links.size(); ++i) {
         parts_->link_names.push_back(built.topology.port_name(links[i].a) + " - " +
@@ -264,7 +261,7 @@ LabSession::LabSession(const scenarios::ScenarioSpec& spec, scenarios::run::Buil
     for (size_t i = 0; i < links.size(); ++i) cables.push_back(&built.fabric->fabric_link(i));
     for (size_t i = 0; i < built.fabric->switch_count(); ++i) switches.push_back(&built.fabric->fabric_switch(i));
     parts_->record(request, config.hosts, numbers, cables, switches);
-    parts_->attach(built.fabric->engine(), numbers, built.adapters.host_of_complex);
+    parts_->attach(built.fabric->engine(), numbers);
 }
 
 LabSession::~LabSession() = default;

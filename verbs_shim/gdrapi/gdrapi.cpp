@@ -71,8 +71,7 @@ SIMVERBS_CUDA_EXPORT int gdr_close(gdr_t g) {
     return 0;
 }
 
-SIMVERBS_CUDA_EXPORT int gdr_pin_buffer_v2(gdr_t g, unsigned long addr, size_t size, uint32_t flags,
-                                           gdr_mh_t* handle) {
+SIMVERBS_CUDA_EXPORT int gdr_pin_buffer_v2(gdr_t g, unsigned long addr, size_t size, uint32_t flags, gdr_mh_t* handle) {
     if (g == nullptr || handle == nullptr || flags > GDR_PIN_FLAG_FORCE_PCIE) return EINVAL;
     GpuRequest r = make_request(GpuCall::Pin, 0);
     GpuReply reply;
@@ -129,7 +128,8 @@ SIMVERBS_CUDA_EXPORT int gdr_get_info_v2(gdr_t g, gdr_mh_t handle, gdr_info_v2_t
 SIMVERBS_CUDA_EXPORT int gdr_get_info(gdr_t g, gdr_mh_t handle, gdr_info_v2_t* info) {
     gdr_info_v2_t all;
     const int error = gdr_get_info_v2(g, handle, &all);
-    if (error == 0 && info != nullptr) std::memcpy(static_cast<void*>(info), &all, offsetof(gdr_info_v2_t, mapping_type));
+    if (error == 0 && info != nullptr)
+        std::memcpy(static_cast<void*>(info), &all, offsetof(gdr_info_v2_t, mapping_type));
     return error;
 }
 

@@ -15,8 +15,8 @@ inline constexpr char kGpuCallsName[] = "simverbs_gpu_calls";
 /// A function of the program that runs when a stream comes to it, in a thread of the program's own.
 struct GpuHostCall {
     void (*run)(GpuHostCall* self) = nullptr;
-    bool sees_gpu_memory = false;  ///< a kernel: GPU addresses can be used while it runs
-    uint64_t took_ps = 0;          ///< set by `run`: time on the GPU
+    bool sees_gpu_memory = false;               ///< a kernel: GPU addresses can be used while it runs
+    uint64_t took_ps = 0;                       ///< set by `run`: time on the GPU
     void (*done)(GpuHostCall* self) = nullptr;  ///< afterwards: gives the memory back
 };
 
@@ -32,6 +32,7 @@ struct GpuCalls {
     const GpuInfo* (*info)(uint32_t gpu) noexcept;
     bool (*exports_dma_bufs)() noexcept;
     uint32_t (*driver_version)() noexcept;
+    const char* (*topology)() noexcept;  ///< what `nvidia-smi topo -m` prints
 
     /// The GPU that the calling thread uses; -1: none yet.
     int (*current)() noexcept;

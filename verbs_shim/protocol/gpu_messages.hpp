@@ -62,52 +62,54 @@ struct OpenGpusReply {
     uint32_t driver_version = 13000;
     uint32_t pad = 0;
     GpuInfo gpus[kMaxGpusPerHost];
+    char topology[4096] = {};  ///< what `nvidia-smi topo -m` prints
 };
+static_assert(sizeof(OpenGpusReply) <= kMaxMessage);
 
 /// What a GpuRequest asks for, and which of its fields say what. `to`, `from` and `address` are addresses of the
 /// process; `gpu` is a number on the host.
 enum class GpuCall : uint32_t {
-    Place,          ///< the process has reserved [address, address + GpuInfo::bytes) for the memory of `gpu`
-    MemoryInfo,     ///< of `gpu` → bytes (free), value (total)
-    Alloc,          ///< bytes on `gpu` → address; a fd: block [handle, handle + bytes) of GPU memory is new to the process
-    Free,           ///< address
-    HostRegister,   ///< [address, address + bytes); flags: GpuHostFlag
-    HostUnregister, ///< address
-    Pointer,        ///< address → flags (GpuMemoryType), gpu, handle (base), bytes, value (an id)
-    Copy,           ///< bytes of each of `rows` rows, from_pitch and to_pitch apart, on `stream` of `gpu`
-    Fill,           ///< the same with a pattern: value, of `flags` bytes (1, 2, 4)
-    StreamCreate,   ///< on `gpu`; flags 1: does not block the legacy stream → handle
-    StreamDestroy,  ///< stream
-    StreamQuery,    ///< stream → kGpuNotReady while it has work
-    StreamWaitEvent, ///< stream, handle (event)
-    Wait,           ///< stream; or handle (event); or neither: all of `gpu` → see GpuReply::key
-    EventCreate,    ///< on `gpu`; flags: GpuEventFlag → handle
-    EventDestroy,   ///< handle
-    EventRecord,    ///< handle, stream
-    EventQuery,     ///< handle
-    EventElapsed,   ///< handle (begin), value (end) → time_ps
-    PeerEnable,     ///< from `gpu` to the memory of `value`
-    PeerDisable,    ///< the same
-    IpcExport,      ///< address → token
-    IpcOpen,        ///< token, for use on `gpu` → address, and a block as Alloc
-    IpcClose,       ///< address
-    IpcExportEvent, ///< handle → token
-    IpcOpenEvent,   ///< token → handle
-    DmaBufExport,   ///< [address, address + bytes) → a fd
-    HostFunction,   ///< stream: its turn comes → the process's helper gets `value` from HostFunctionTake
+    Place,       ///< the process has reserved [address, address + GpuInfo::bytes) for the memory of `gpu`
+    MemoryInfo,  ///< of `gpu` → bytes (free), value (total)
+    Alloc,  ///< bytes on `gpu` → address; a fd: block [handle, handle + bytes) of GPU memory is new to the process
+    Free,   ///< address
+    HostRegister,      ///< [address, address + bytes); flags: GpuHostFlag
+    HostUnregister,    ///< address
+    Pointer,           ///< address → flags (GpuMemoryType), gpu, handle (base), bytes, value (an id)
+    Copy,              ///< bytes of each of `rows` rows, from_pitch and to_pitch apart, on `stream` of `gpu`
+    Fill,              ///< the same with a pattern: value, of `flags` bytes (1, 2, 4)
+    StreamCreate,      ///< on `gpu`; flags 1: does not block the legacy stream → handle
+    StreamDestroy,     ///< stream
+    StreamQuery,       ///< stream → kGpuNotReady while it has work
+    StreamWaitEvent,   ///< stream, handle (event)
+    Wait,              ///< stream; or handle (event); or neither: all of `gpu` → see GpuReply::key
+    EventCreate,       ///< on `gpu`; flags: GpuEventFlag → handle
+    EventDestroy,      ///< handle
+    EventRecord,       ///< handle, stream
+    EventQuery,        ///< handle
+    EventElapsed,      ///< handle (begin), value (end) → time_ps
+    PeerEnable,        ///< from `gpu` to the memory of `value`
+    PeerDisable,       ///< the same
+    IpcExport,         ///< address → token
+    IpcOpen,           ///< token, for use on `gpu` → address, and a block as Alloc
+    IpcClose,          ///< address
+    IpcExportEvent,    ///< handle → token
+    IpcOpenEvent,      ///< token → handle
+    DmaBufExport,      ///< [address, address + bytes) → a fd
+    HostFunction,      ///< stream: its turn comes → the process's helper gets `value` from HostFunctionTake
     HostFunctionTake,  ///< → value; kGpuNotReady: see GpuReply::key
     HostFunctionDone,  ///< value; bytes: how long it took on the GPU, in ps
-    Pin,            ///< gdrdrv: [address, address + bytes) → handle, address (of the first page), bytes; errno in result
-    Unpin,          ///< handle
-    PinInfo,        ///< handle → flags 1: the memory has been freed meanwhile
-    PinMap,         ///< handle → a fd: the pinned pages are bytes [value, value + bytes) of it
-    PinUnmap,       ///< handle
-    PinStore,       ///< handle, bytes: a CPU writes through the mapping; the reply costs what it takes
-    PinLoad,        ///< handle, bytes: a CPU reads
-    Modules,        ///< → flags: GpuModule of the host
-    ModuleLoad,     ///< flags: one GpuModule
-    ModuleUnload,   ///< flags: one GpuModule
-    Reset,          ///< everything that the process has on `gpu` goes
+    Pin,         ///< gdrdrv: [address, address + bytes) → handle, address (of the first page), bytes; errno in result
+    Unpin,       ///< handle
+    PinInfo,     ///< handle → flags 1: the memory has been freed meanwhile
+    PinMap,      ///< handle → a fd: the pinned pages are bytes [value, value + bytes) of it
+    PinUnmap,    ///< handle
+    PinStore,    ///< handle, bytes: a CPU writes through the mapping; the reply costs what it takes
+    PinLoad,     ///< handle, bytes: a CPU reads
+    Modules,     ///< → flags: GpuModule of the host
+    ModuleLoad,  ///< flags: one GpuModule
+    ModuleUnload,  ///< flags: one GpuModule
+    Reset,         ///< everything that the process has on `gpu` goes
     kCount
 };
 

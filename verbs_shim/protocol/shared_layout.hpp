@@ -334,8 +334,8 @@ enum class ObjectKind : uint8_t {
     HostBusy = 8,  ///< id = host: bumped when the host's initial program first blocks or ends (rule 9, connect without
                    ///< listener)
     CmListener = 10,  ///< id = host, port space, port: bumped when an id of rdma_cm begins to listen there
-    GpuQueue = 11,    ///< a stream of a GPU, or a process's host functions; id from the server. Bumped when somebody who
-                      ///< waits may look again
+    GpuQueue = 11,  ///< a stream of a GPU, or a process's host functions; id from the server. Bumped when somebody who
+                    ///< waits may look again
 };
 constexpr uint64_t object_key(ObjectKind kind, uint64_t id) noexcept {
     return (uint64_t{static_cast<uint8_t>(kind)} << 56) | (id & 0x00FFFFFFFFFFFFFFULL);

@@ -174,7 +174,7 @@ void Arbiter::serve_control(uint32_t slot, SimTime at) {
     Client* client = lab_->client_of_process(process_of(slot));
     if (client == nullptr) return;
     lab_->before_turn(*client, at);
-    const int64_t cost = lab_->serve_request(*client, acts);
+    const int64_t cost = lab_->serve_request(*client, acts, slot);
     if (cost > 0) s.clock_ps += cost;
 }
 

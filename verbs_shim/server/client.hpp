@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -174,6 +175,7 @@ struct Client {
     Table<DmObject> dms;
     std::shared_ptr<GpuClient> gpus;  ///< null: it uses none
 
+    std::deque<std::vector<uint8_t>> early_requests;  ///< of threads whose move it was not
     DeliveryQueue deliveries;
     uint64_t visible_count = 0;    ///< deliveries applied so far
     uint64_t whole_count = 0;      ///< the same without parts of messages

@@ -154,9 +154,9 @@ class Lab {
     void refresh_sysfs(uint32_t host, uint32_t nic, uint8_t port);
 
     // ---- control path
-    /// Reads one pending request of a client, answers it and returns what it costs in simulated time, or -1 if there
-    /// was none. A client that lies about the protocol itself is disconnected.
-    int64_t serve_request(Client& client, sim::SimTime now);
+    /// Reads one pending request of a client, that of the thread in `slot` (kNone: any), answers it and returns what it
+    /// costs in simulated time, or -1 if there was none. A client that lies about the protocol itself is disconnected.
+    int64_t serve_request(Client& client, sim::SimTime now, uint32_t slot = kNone);
     /// Tells a sentence, if somebody wants to hear it.
     void explain(const Client& client, std::string_view text);
     [[nodiscard]] hca::OwnerId next_owner() noexcept { return ++last_owner_; }

@@ -288,12 +288,41 @@ void Lab::fill_hello(const Client& client, uint32_t slot, protocol::HelloReply& 
     }
 }
 
-int64_t Lab::serve_request(Client& client, sim::SimTime now) {
-    alignas(8) uint8_t buffer[protocol::kMaxMessage];
-    const ssize_t n = ::recv(client.socket.get(), buffer, sizeof buffer, MSG_DONTWAIT | MSG_TRUNC);
-    if (n <= 0) return -1;
-    const auto size = std::min(static_cast<size_t>(n), sizeof buffer);
-    ControlReply reply = handle_request(*this, client, {buffer, size}, now);
+namespace {
+
+uint32_t slot_of(std::span<const uint8_t> message) {
+    protocol::RequestHeader header;
+    if (message.size() < sizeof header) return Lab::kNone;
+    std::memcpy(&header, message.data(), sizeof header);
+    return header.slot;
+}
+
+/// Takes the request of `slot` (kNone: of anybody) out of the client's socket. What other threads have sent before
+/// waits for their moves. Where no request says that it is the slot's, the oldest is taken: whoever lies is answered,
+/// too.
+bool take_request(Client& client, uint32_t slot, std::vector<uint8_t>& message) {
+    const auto is_wanted = [slot](const std::vector<uint8_t>& m) { return slot == Lab::kNone || slot_of(m) == slot; };
+    auto found = std::ranges::find_if(client.early_requests, is_wanted);
+    while (found == client.early_requests.end() && client.early_requests.size() < protocol::kMaxThreads) {
+        alignas(8) uint8_t buffer[protocol::kMaxMessage];
+        const ssize_t n = ::recv(client.socket.get(), buffer, sizeof buffer, MSG_DONTWAIT | MSG_TRUNC);
+        if (n <= 0) break;
+        client.early_requests.emplace_back(buffer, buffer + std::min(static_cast<size_t>(n), sizeof buffer));
+        if (is_wanted(client.early_requests.back())) found = std::prev(client.early_requests.end());
+    }
+    if (client.early_requests.empty()) return false;
+    if (found == client.early_requests.end()) found = client.early_requests.begin();
+    message = std::move(*found);
+    client.early_requests.erase(found);
+    return true;
+}
+
+}  // namespace
+
+int64_t Lab::serve_request(Client& client, sim::SimTime now, uint32_t slot) {
+    std::vector<uint8_t> message;
+    if (!take_request(client, slot, message)) return -1;
+    ControlReply reply = handle_request(*this, client, message, now);
     std::vector<int> fds;
     for (const UniqueFd& fd : reply.fds) fds.push_back(fd.get());
     if (reply.hang_up || !send_message(client.socket.get(), reply.bytes, fds)) {

@@ -97,9 +97,9 @@ static struct ibv_mr* register_memory(const char* api, struct ibv_pd* pd, void* 
     struct ibv_mr* mr;
     if (strcmp(api, "dmabuf") == 0) {
         int fd = -1;
-        check_driver(cuMemGetHandleForAddressRange(&fd, (CUdeviceptr)memory, BYTES, CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD,
-                                                   0),
-                     "cuMemGetHandleForAddressRange");
+        check_driver(
+            cuMemGetHandleForAddressRange(&fd, (CUdeviceptr)memory, BYTES, CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0),
+            "cuMemGetHandleForAddressRange");
         mr = ibv_reg_dmabuf_mr(pd, 0, BYTES, (uint64_t)memory, fd, access);
         if (mr == NULL) fail("ibv_reg_dmabuf_mr");
         close(fd);
@@ -112,7 +112,8 @@ static struct ibv_mr* register_memory(const char* api, struct ibv_pd* pd, void* 
 
 static void connect_qp(struct ibv_qp* qp, const struct peer* mine, const struct peer* theirs, int is_global) {
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE};
-    if (ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) != 0) fail("INIT");
+    if (ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) != 0)
+        fail("INIT");
     memset(&attr, 0, sizeof attr);
     attr.qp_state = IBV_QPS_RTR;
     attr.path_mtu = IBV_MTU_1024;
@@ -125,8 +126,9 @@ static void connect_qp(struct ibv_qp* qp, const struct peer* mine, const struct 
     attr.ah_attr.is_global = (uint8_t)is_global;
     attr.ah_attr.grh.dgid = theirs->gid;
     attr.ah_attr.grh.hop_limit = 64;
-    if (ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-                                     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) != 0)
+    if (ibv_modify_qp(qp, &attr,
+                      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                          IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) != 0)
         fail("RTR");
     memset(&attr, 0, sizeof attr);
     attr.qp_state = IBV_QPS_RTS;
@@ -135,8 +137,9 @@ static void connect_qp(struct ibv_qp* qp, const struct peer* mine, const struct 
     attr.retry_cnt = 7;
     attr.rnr_retry = 7;
     attr.max_rd_atomic = 1;
-    if (ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-                                     IBV_QP_MAX_QP_RD_ATOMIC) != 0)
+    if (ibv_modify_qp(qp, &attr,
+                      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+                          IBV_QP_MAX_QP_RD_ATOMIC) != 0)
         fail("RTS");
 }
 
@@ -164,9 +167,10 @@ int main(int argc, char** argv) {
     struct ibv_pd* const pd = ibv_alloc_pd(context);
     struct ibv_mr* const mr = register_memory(api, pd, gpu);
     struct ibv_cq* const cq = ibv_create_cq(context, 16, NULL, NULL, 0);
-    struct ibv_qp_init_attr init = {
-        .send_cq = cq, .recv_cq = cq, .cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1},
-        .qp_type = IBV_QPT_RC};
+    struct ibv_qp_init_attr init = {.send_cq = cq,
+                                    .recv_cq = cq,
+                                    .cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1},
+                                    .qp_type = IBV_QPT_RC};
     struct ibv_qp* const qp = ibv_create_qp(pd, &init);
     if (qp == NULL) fail("ibv_create_qp");
 
@@ -181,8 +185,11 @@ int main(int argc, char** argv) {
 
     if (server != NULL) {
         struct ibv_sge sge = {.addr = (uint64_t)gpu, .length = BYTES, .lkey = mr->lkey};
-        struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED, .sg_list = &sge,
-                                 .num_sge = 1, .wr.rdma = {.remote_addr = theirs.addr, .rkey = theirs.rkey}},
+        struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE,
+                                 .send_flags = IBV_SEND_SIGNALED,
+                                 .sg_list = &sge,
+                                 .num_sge = 1,
+                                 .wr.rdma = {.remote_addr = theirs.addr, .rkey = theirs.rkey}},
                            *bad;
         struct ibv_wc wc;
         if (ibv_post_send(qp, &wr, &bad) != 0) fail("ibv_post_send");

@@ -1,10 +1,11 @@
 /* CUDA's and GDRCopy's calls, one case an argument; each prints "ok CASE" or says what was wrong and ends with 1. */
+#define _GNU_SOURCE
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <gdrapi.h>
 #include <infiniband/verbs.h>
-#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <simverbs_cuda.h>
@@ -16,12 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EXPECT(condition)                                                    \
-    do {                                                                     \
-        if (!(condition)) {                                                  \
-            fprintf(stderr, "%s:%d: %s\n", __func__, __LINE__, #condition);  \
-            exit(1);                                                         \
-        }                                                                    \
+#define EXPECT(condition)                                                   \
+    do {                                                                    \
+        if (!(condition)) {                                                 \
+            fprintf(stderr, "%s:%d: %s\n", __func__, __LINE__, #condition); \
+            exit(1);                                                        \
+        }                                                                   \
     } while (0)
 #define OK(call) EXPECT((call) == cudaSuccess)
 
@@ -36,7 +37,7 @@ static void devices(void) {
     cudaDeviceProp prop;
     char id[32];
     OK(cudaGetDeviceCount(&count));
-    EXPECT(count == 2);
+    EXPECT(count == 8);
     OK(cudaGetDeviceProperties(&prop, 1));
     EXPECT(strstr(prop.name, "H100") != NULL && prop.totalGlobalMem == 80ULL << 30 && prop.major == 9);
     EXPECT(prop.gpuDirectRDMASupported == 1 && prop.unifiedAddressing == 1 && prop.warpSize == 32);
@@ -45,7 +46,7 @@ static void devices(void) {
     OK(cudaDeviceGetPCIBusId(id, sizeof id, 1));
     OK(cudaDeviceGetByPCIBusId(&device, id));
     EXPECT(device == 1);
-    EXPECT(cudaSetDevice(2) == cudaErrorInvalidDevice);
+    EXPECT(cudaSetDevice(8) == cudaErrorInvalidDevice);
     EXPECT(cudaPeekAtLastError() == cudaErrorInvalidDevice && cudaGetLastError() == cudaErrorInvalidDevice);
     EXPECT(cudaGetLastError() == cudaSuccess);
     OK(cudaSetDevice(1));
@@ -112,7 +113,8 @@ static void memory(void) {
     EXPECT(cuInit(0) == CUDA_SUCCESS);
     EXPECT(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)other) == CUDA_SUCCESS);
     EXPECT(type == CU_MEMORYTYPE_DEVICE);
-    EXPECT(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)out) == CUDA_ERROR_INVALID_VALUE);
+    EXPECT(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)out) ==
+           CUDA_ERROR_INVALID_VALUE);
     CUpointer_attribute which[2] = {CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR};
     void* where[2] = {&ordinal, &base};
     EXPECT(cuPointerGetAttributes(2, which, where, (CUdeviceptr)other + 77) == CUDA_SUCCESS);
@@ -431,10 +433,20 @@ static void entry_points(void) {
 static const struct {
     const char* name;
     void (*run)(void);
-} cases[] = {{"devices", devices},       {"memory", memory},     {"peers", peers},       {"streams", streams},
-             {"kernels", kernels},       {"ipc", ipc},           {"forked", forked},     {"gdrcopy", gdrcopy},
-             {"regions", regions},       {"access", access_},    {"dies", dies},         {"all_free", all_free},
-             {"handled_access", handled_access}, {"entry_points", entry_points}};
+} cases[] = {{"devices", devices},
+             {"memory", memory},
+             {"peers", peers},
+             {"streams", streams},
+             {"kernels", kernels},
+             {"ipc", ipc},
+             {"forked", forked},
+             {"gdrcopy", gdrcopy},
+             {"regions", regions},
+             {"access", access_},
+             {"dies", dies},
+             {"all_free", all_free},
+             {"handled_access", handled_access},
+             {"entry_points", entry_points}};
 
 int main(int argc, char** argv) {
     for (int a = 1; a < argc; ++a)

@@ -45,8 +45,7 @@ uint64_t reserve(uint32_t gpu, uint64_t bytes) {
     const long at = raw_syscall(SYS_mmap, static_cast<long>(wanted), static_cast<long>(bytes), PROT_NONE,
                                 kFlags | MAP_FIXED_NOREPLACE, -1, 0);
     if (!is_error(at) && static_cast<uint64_t>(at) == wanted) return wanted;
-    const long other =
-        raw_syscall(SYS_mmap, 0, static_cast<long>(bytes + kAlignment), PROT_NONE, kFlags, -1, 0);
+    const long other = raw_syscall(SYS_mmap, 0, static_cast<long>(bytes + kAlignment), PROT_NONE, kFlags, -1, 0);
     if (is_error(other)) return 0;
     return (static_cast<uint64_t>(other) + kAlignment - 1) / kAlignment * kAlignment;
 }
@@ -145,6 +144,11 @@ bool exports_dma_bufs() noexcept {
 
 uint32_t driver_version() noexcept {
     return g_state.gpus.driver_version;
+}
+
+const char* topology() noexcept {
+    g_state.gpus.topology[sizeof g_state.gpus.topology - 1] = '\0';
+    return g_state.gpus.topology;
 }
 
 int current() noexcept {

@@ -13,6 +13,7 @@ uint32_t count() noexcept;
 const protocol::GpuInfo* info(uint32_t gpu) noexcept;
 bool exports_dma_bufs() noexcept;
 uint32_t driver_version() noexcept;
+const char* topology() noexcept;
 int current() noexcept;
 void set_current(int gpu) noexcept;
 int request(protocol::GpuRequest* request, protocol::GpuReply* reply, int* fd) noexcept;

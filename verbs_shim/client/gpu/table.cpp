@@ -12,6 +12,7 @@ SIMVERBS_INTERPOSE const simverbs::protocol::GpuCalls* simverbs_gpu_calls() noex
         gpu::info,
         gpu::exports_dma_bufs,
         gpu::driver_version,
+        gpu::topology,
         gpu::current,
         gpu::set_current,
         gpu::request,

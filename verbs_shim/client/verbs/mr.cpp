@@ -102,8 +102,8 @@ ibv_mr* reg_dmabuf_mr(ibv_pd* pd, uint64_t offset, size_t length, uint64_t iova,
             if (mr != nullptr) free_object(mr);
             return nullptr;
         }
-        mr->ibv = ibv_mr{pd->context,  pd,         reinterpret_cast<void*>(offset), length, reply.handle,
-                         reply.lkey, reply.rkey};
+        mr->ibv =
+            ibv_mr{pd->context, pd, reinterpret_cast<void*>(offset), length, reply.handle, reply.lkey, reply.rkey};
         mr->access = access;
         connection::count(protocol::Stat::RegMr);
         return &mr->ibv;

@@ -14,62 +14,57 @@ struct Constant {
 };
 
 constexpr Constant kConstants[] = {
-    {1, 1024},        // threads of a block
-    {2, 1024},        // … x
-    {3, 1024},        // … y
-    {4, 64},          // … z
-    {5, 2147483647},  // blocks of a grid: x
-    {6, 65535},       // … y
-    {7, 65535},       // … z
-    {8, 49152},       // shared memory of a block
-    {9, 65536},       // constant memory
-    {10, 32},         // warp
-    {11, 2147483647},  // pitch
-    {12, 65536},      // registers of a block
-    {14, 512},        // texture alignment
-    {15, 1},          // copies overlap with kernels
-    {17, 0},          // no time limit of kernels
-    {18, 0},          // not integrated
-    {19, 1},          // host memory can be mapped
-    {20, 0},          // compute mode: default
-    {31, 1},          // concurrent kernels
-    {32, 1},          // ECC
-    {35, 0},          // TCC: Windows only
-    {39, 2048},       // threads of a multiprocessor
-    {41, 1},          // unified addressing
-    {78, 1},          // stream priorities
-    {79, 1},          // global L1 cache
-    {80, 1},          // local L1 cache
-    {81, 233472},     // shared memory of a multiprocessor
-    {82, 65536},      // registers of a multiprocessor
-    {83, 1},          // managed memory
-    {84, 0},          // not a board of several
-    {86, 0},          // no native atomics with the host
-    {88, 0},          // no pageable memory access
-    {89, 1},          // concurrent managed access
-    {90, 1},          // compute preemption
-    {91, 1},          // registered memory has the same address
-    {92, 0},          // stream memory operations: none
-    {93, 0},
-    {94, 0},
-    {95, 1},          // cooperative launch
-    {96, 0},
-    {97, 232448},     // shared memory of a block, opted in
-    {98, 1},          // remote writes can be flushed
-    {99, 1},          // host memory can be registered
-    {100, 0},
-    {101, 0},
-    {102, 0},         // no virtual memory management
-    {103, 0},         // no handles of it as descriptors
-    {106, 32},        // blocks of a multiprocessor
-    {111, 1024},      // reserved shared memory of a block
-    {113, 0},         // no read-only registration
-    {115, 0},         // no memory pools
-    {116, 1},         // GPUDirect RDMA
-    {117, 1},         // flushed from the host
-    {118, 100},       // writes are ordered for their owner
-    {120, 1},         // clusters
-    {125, 1},         // IPC events
+    {1, 1024},                                 // threads of a block
+    {2, 1024},                                 // … x
+    {3, 1024},                                 // … y
+    {4, 64},                                   // … z
+    {5, 2147483647},                           // blocks of a grid: x
+    {6, 65535},                                // … y
+    {7, 65535},                                // … z
+    {8, 49152},                                // shared memory of a block
+    {9, 65536},                                // constant memory
+    {10, 32},                                  // warp
+    {11, 2147483647},                          // pitch
+    {12, 65536},                               // registers of a block
+    {14, 512},                                 // texture alignment
+    {15, 1},                                   // copies overlap with kernels
+    {17, 0},                                   // no time limit of kernels
+    {18, 0},                                   // not integrated
+    {19, 1},                                   // host memory can be mapped
+    {20, 0},                                   // compute mode: default
+    {31, 1},                                   // concurrent kernels
+    {32, 1},                                   // ECC
+    {35, 0},                                   // TCC: Windows only
+    {39, 2048},                                // threads of a multiprocessor
+    {41, 1},                                   // unified addressing
+    {78, 1},                                   // stream priorities
+    {79, 1},                                   // global L1 cache
+    {80, 1},                                   // local L1 cache
+    {81, 233472},                              // shared memory of a multiprocessor
+    {82, 65536},                               // registers of a multiprocessor
+    {83, 1},                                   // managed memory
+    {84, 0},                                   // not a board of several
+    {86, 0},                                   // no native atomics with the host
+    {88, 0},                                   // no pageable memory access
+    {89, 1},                                   // concurrent managed access
+    {90, 1},                                   // compute preemption
+    {91, 1},                                   // registered memory has the same address
+    {92, 0},                                   // stream memory operations: none
+    {93, 0},          {94, 0},      {95, 1},   // cooperative launch
+    {96, 0},          {97, 232448},            // shared memory of a block, opted in
+    {98, 1},                                   // remote writes can be flushed
+    {99, 1},                                   // host memory can be registered
+    {100, 0},         {101, 0},     {102, 0},  // no virtual memory management
+    {103, 0},                                  // no handles of it as descriptors
+    {106, 32},                                 // blocks of a multiprocessor
+    {111, 1024},                               // reserved shared memory of a block
+    {113, 0},                                  // no read-only registration
+    {115, 0},                                  // no memory pools
+    {116, 1},                                  // GPUDirect RDMA
+    {117, 1},                                  // flushed from the host
+    {118, 100},                                // writes are ordered for their owner
+    {120, 1},                                  // clusters
+    {125, 1},                                  // IPC events
 };
 
 }  // namespace

@@ -133,9 +133,8 @@ SIMVERBS_CUDA_EXPORT int cuDeviceComputeCapability(int* major, int* minor, int d
 }
 
 SIMVERBS_CUDA_EXPORT int cuDeviceGetPCIBusId(char* id, int length, int device) {
-    return with_device(device, [&](const GpuInfo& info) {
-        return pci_id_of(info, id, length) ? kGpuSuccess : kGpuInvalidValue;
-    });
+    return with_device(
+        device, [&](const GpuInfo& info) { return pci_id_of(info, id, length) ? kGpuSuccess : kGpuInvalidValue; });
 }
 
 SIMVERBS_CUDA_EXPORT int cuDeviceGetByPCIBusId(int* device, const char* id) {
@@ -318,5 +317,6 @@ SIMVERBS_CUDA_EXPORT int cuCtxDisablePeerAccess(Context* peer) {
 }
 
 SIMVERBS_CUDA_EXPORT int cuFlushGPUDirectRDMAWrites(int, int) {
-    return with_context([](uint32_t) { return 0; });  // DMA writes are in the GPU's memory when their completion is seen
+    return with_context(
+        [](uint32_t) { return 0; });  // DMA writes are in the GPU's memory when their completion is seen
 }

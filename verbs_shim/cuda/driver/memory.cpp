@@ -202,7 +202,8 @@ static int copy_2d(const Copy2D* p, void* stream, bool sync) {
     if (p->from_type == kArray || p->to_type == kArray) return kGpuNotSupported;
     return with_context([&](uint32_t gpu) {
         Copy c;
-        c.from = (p->from_type == kHost ? number(p->from_host) : p->from_device) + p->from_y * p->from_pitch + p->from_x;
+        c.from =
+            (p->from_type == kHost ? number(p->from_host) : p->from_device) + p->from_y * p->from_pitch + p->from_x;
         c.to = (p->to_type == kHost ? number(p->to_host) : p->to_device) + p->to_y * p->to_pitch + p->to_x;
         c.bytes = p->width;
         c.rows = p->height;
@@ -267,7 +268,7 @@ static int pointer_attribute(void* data, int attribute, DevicePointer pointer, c
         case 5:  // P2P tokens
             std::memset(data, 0, 16);
             return device ? kGpuSuccess : kGpuInvalidValue;
-        case 6:  // memory operations are synchronous
+        case 6:   // memory operations are synchronous
         case 10:  // legacy IPC
             *static_cast<int*>(data) = attribute == 10 && device ? 1 : 0;
             return 0;

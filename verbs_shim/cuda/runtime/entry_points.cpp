@@ -17,9 +17,8 @@ int entry_point(const char* symbol, void** function, int version, uint64_t flags
     return run([&] {
         *function = nullptr;
         void* const library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-        auto* const get = library == nullptr
-                              ? nullptr
-                              : reinterpret_cast<GetProcAddress*>(::dlsym(library, "cuGetProcAddress_v2"));
+        auto* const get =
+            library == nullptr ? nullptr : reinterpret_cast<GetProcAddress*>(::dlsym(library, "cuGetProcAddress_v2"));
         int found = kSymbolNotFound;
         const int result = get == nullptr ? kGpuNotFound : get(symbol, function, version, flags, &found);
         if (status != nullptr) {

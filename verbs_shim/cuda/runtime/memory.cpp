@@ -168,7 +168,8 @@ SIMVERBS_CUDA_EXPORT int cudaHostGetDevicePointer(void** device, void* host, uns
         GpuReply reply;
         r.address = number_of(host);
         if (const int result = calls()->request(&r, &reply, nullptr)) return result;
-        if (reply.flags == kGpuUnregistered || reply.flags == kGpuDeviceMemory) return static_cast<int>(kGpuInvalidValue);
+        if (reply.flags == kGpuUnregistered || reply.flags == kGpuDeviceMemory)
+            return static_cast<int>(kGpuInvalidValue);
         *device = host;
         return 0;
     });

@@ -14,7 +14,6 @@ using namespace protocol;
 
 namespace {
 
-
 /// Bytes of the struct until CUDA 11, where it ends behind reservedSharedMemPerBlock, and in CUDA 12.
 constexpr size_t kBytesOf11 = offsetof(cudaDeviceProp, hostRegisterSupported);
 static_assert(kBytesOf11 == 728 && sizeof(cudaDeviceProp) == 1032);

@@ -1,6 +1,8 @@
 // OpenGpus and UseGpu: from a message to the function that handles it, and what each costs its caller.
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 
 #include "verbs_shim/server/gpu/gpu_calls.hpp"
 #include "verbs_shim/server/shared_objects.hpp"
@@ -94,11 +96,13 @@ int open_gpus(Call& call, const protocol::ObjectRequest&, protocol::OpenGpusRepl
     if (call.client.gpus == nullptr) {
         call.client.gpus = std::make_shared<GpuClient>();
         call.client.gpus->parts.resize(host->size());
-        call.client.gpus->key =
-            protocol::object_key(protocol::ObjectKind::GpuQueue, uint64_t{call.client.process} << 32 | ++host->last_number);
+        call.client.gpus->key = protocol::object_key(protocol::ObjectKind::GpuQueue,
+                                                     uint64_t{call.client.process} << 32 | ++host->last_number);
         call.cost_ps = kOpen.in_ps();
     }
     reply.num_gpus = host->size();
+    const std::string& topology = host->config().topology;
+    std::memcpy(reply.topology, topology.data(), std::min(topology.size(), sizeof reply.topology - 1));
     reply.dma_buf = host->config().dma_buf ? 1 : 0;
     for (uint32_t gpu = 0; gpu < host->size(); ++gpu) reply.gpus[gpu] = host->config().gpus[gpu].info;
     return 0;

@@ -30,6 +30,7 @@ int register_range(Call& call, ContextObject& context, uint32_t pd_handle, uint3
     spec.length = range.length;
     spec.iova = range.iova;
     spec.access = access;
+    spec.memory = range.host.memory_id(range.gpu);
     const auto keys = context.hca->reg_mr(call.by(context), spec);
     if (!keys.ok()) return keys.error;
     constexpr uint64_t kGpuPage = uint64_t{64} << 10;
@@ -60,8 +61,7 @@ bool is_gpu_memory(Call& call, uint64_t address) {
            gpu_of_address(*call.client.gpus, *host, address) != protocol::kNoItem;
 }
 
-int reg_gpu_mr(Call& call, ContextObject& context, const protocol::RegMrRequest& request,
-               protocol::RegMrReply& reply) {
+int reg_gpu_mr(Call& call, ContextObject& context, const protocol::RegMrRequest& request, protocol::RegMrReply& reply) {
     GpuHost& host = *call.lab.hosts()[call.client.host].gpus;
     if ((host.modules() & protocol::kModulePeermem) == 0)
         return no_access(call,
@@ -96,15 +96,16 @@ int reg_dma_buf_mr(Call& call, const protocol::RegDmaBufMrRequest& request, prot
     if (::fstat(file.get(), &status) != 0) return EBADF;
     const auto it = host->dma_bufs.find({status.st_dev, status.st_ino});
     if (it == host->dma_bufs.end()) {
-        call.lab.explain(call.client, "ibv_reg_dmabuf_mr: EINVAL: the descriptor is no dma-buf of this host's GPUs "
-                                      "(cuMemGetHandleForAddressRange makes them).");
+        call.lab.explain(call.client,
+                         "ibv_reg_dmabuf_mr: EINVAL: the descriptor is no dma-buf of this host's GPUs "
+                         "(cuMemGetHandleForAddressRange makes them).");
         return EINVAL;
     }
     const GpuHost::DmaBuf& buffer = it->second;
     if (request.offset > buffer.bytes || request.length > buffer.bytes - request.offset) return EINVAL;
-    return register_range(
-        call, *context, request.pd, request.access, request.iova,
-        {*host, buffer.gpu, buffer.at + request.offset, request.length, request.iova, buffer.block}, reply);
+    return register_range(call, *context, request.pd, request.access, request.iova,
+                          {*host, buffer.gpu, buffer.at + request.offset, request.length, request.iova, buffer.block},
+                          reply);
 }
 
 }  // namespace simverbs::server

@@ -40,15 +40,15 @@ struct GpuPin {
 
 /// A program's part of one GPU.
 struct GpuPart {
-    uint64_t base = 0;                         ///< where the process has reserved addresses; 0: it has not
+    uint64_t base = 0;  ///< where the process has reserved addresses; 0: it has not
     std::vector<std::shared_ptr<GpuSlab>> slabs;
-    uint32_t peers = 0;                        ///< bit n: access to GPU n was enabled
+    uint32_t peers = 0;  ///< bit n: access to GPU n was enabled
     std::shared_ptr<GpuStream> legacy;
 };
 
 struct GpuClient {
     std::vector<GpuPart> parts;
-    std::map<uint64_t, GpuAllocation> allocations;  ///< by address in the process
+    std::map<uint64_t, GpuAllocation> allocations;                 ///< by address in the process
     std::map<uint64_t, std::pair<uint64_t, uint32_t>> registered;  ///< host memory: begin → bytes, GpuHostFlag
     std::map<uint64_t, std::shared_ptr<GpuStream>> streams;
     std::map<uint64_t, std::shared_ptr<GpuEvent>> events;
@@ -56,8 +56,8 @@ struct GpuClient {
     std::set<const GpuBlock*> seen_blocks;  ///< that are mapped in the process
     std::deque<uint64_t> ready_functions;   ///< whose turn has come
     std::map<uint64_t, std::shared_ptr<GpuStream>> running_functions;
-    uint64_t key = 0;                       ///< shared object, bumped whenever a wait of the process may be over
-    bool looks_at_gpus = false;             ///< its CPUs may read and write GPU memory: pins, host functions
+    uint64_t key = 0;            ///< shared object, bumped whenever a wait of the process may be over
+    bool looks_at_gpus = false;  ///< its CPUs may read and write GPU memory: pins, host functions
 
     /// The allocation that holds all of [address, address + bytes), or nullptr.
     [[nodiscard]] const GpuAllocation* find(uint64_t address, uint64_t bytes) const {

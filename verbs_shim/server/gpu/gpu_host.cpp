@@ -17,13 +17,13 @@ constexpr sim::BitRate kCpuCopyRate = sim::BitRate::gbps(96);
 constexpr uint64_t kStagingPiece = uint64_t{64} << 10;
 /// Launch and end of work inside of a GPU.
 constexpr SimTime kKernelOverhead = SimTime::us(2);
-constexpr SimTime kFunctionLatency = SimTime::us(5);  ///< from a stream's turn to the host function
+constexpr SimTime kFunctionLatency = SimTime::us(5);   ///< from a stream's turn to the host function
 constexpr uint64_t kPatternPiece = uint64_t{4} << 20;  ///< bytes of a fill that exist at once
 
 SimTime time_of(uint64_t bytes, sim::BitRate rate) {
     constexpr double kPsOfABit = 1e12;
-    return SimTime::ps(static_cast<int64_t>(static_cast<double>(bytes) * 8 * kPsOfABit /
-                                            static_cast<double>(rate.in_bps())));
+    return SimTime::ps(
+        static_cast<int64_t>(static_cast<double>(bytes) * 8 * kPsOfABit / static_cast<double>(rate.in_bps())));
 }
 
 SimTime cpu_copy(uint64_t bytes) {
@@ -36,7 +36,8 @@ GpuHost::GpuHost(Lab& lab, uint32_t host, const HostGpusConfig& config, host::Ad
     : lab_(&lab), host_(host), config_(config) {
     modules_ = (config.peermem ? protocol::kModulePeermem : 0U) | (config.gdrdrv ? protocol::kModuleGdrdrv : 0U);
     for (uint32_t gpu = 0; gpu < config.gpus.size(); ++gpu)
-        memories_.push_back(std::make_shared<GpuMemory>(lab.memory(), first_space + gpu, gpu, config.gpus[gpu].info.bytes));
+        memories_.push_back(
+            std::make_shared<GpuMemory>(lab.memory(), first_space + gpu, gpu, config.gpus[gpu].info.bytes));
 }
 
 void GpuHost::attach(host::PayloadMover& mover, GpuTiming timing, host::AgentId first_agent, SimTime up_latency) {

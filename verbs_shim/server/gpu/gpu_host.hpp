@@ -30,6 +30,7 @@ struct HostGpusConfig {
     bool peermem = true;      ///< nvidia_peermem: ibv_reg_mr takes GPU memory
     bool gdrdrv = true;       ///< GDRCopy's module
     bool dma_buf = true;      ///< the driver exports dma-bufs
+    std::string topology;     ///< what `nvidia-smi topo -m` prints
 };
 
 /// What times copies and CPUs' accesses to a GPU's window: a HostComplex, with whatever its host needs around it.
@@ -81,7 +82,8 @@ class GpuHost final : public sim::Node, public host::CopySink {
         uint64_t at = 0, bytes = 0;
     };
     std::map<uint64_t, Exported> exported;
-    uint64_t last_number = 0;  ///< of streams, events, pins, tokens, allocations
+    uint64_t last_number =
+        0xFF;  ///< of streams, events, pins, tokens, allocations: above the streams that always exist
     struct DmaBuf {
         UniqueFd file;
         HeldDescriptor held;

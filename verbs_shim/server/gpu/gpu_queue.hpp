@@ -24,9 +24,9 @@ struct GpuPoint {
 /// An event as processes share it: the point that was recorded last.
 struct GpuEvent {
     uint32_t gpu = 0, flags = 0;
-    GpuPoint point;          ///< no stream: never recorded
-    sim::SimTime reached;    ///< when the GPU came to the point, if it has
-    sim::SimTime visible;    ///< when software can know it
+    GpuPoint point;        ///< no stream: never recorded
+    sim::SimTime reached;  ///< when the GPU came to the point, if it has
+    sim::SimTime visible;  ///< when software can know it
 };
 
 /// One end of a copy.

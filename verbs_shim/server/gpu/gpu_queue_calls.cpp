@@ -11,8 +11,8 @@ using namespace protocol;
 namespace {
 
 constexpr uint64_t kMostRows = uint64_t{1} << 20;
-constexpr size_t kMostObjects = size_t{1} << 16;   ///< streams or events of a program
-constexpr size_t kMostWaiting = size_t{1} << 16;   ///< works of a stream
+constexpr size_t kMostObjects = size_t{1} << 16;  ///< streams or events of a program
+constexpr size_t kMostWaiting = size_t{1} << 16;  ///< works of a stream
 
 std::shared_ptr<GpuStream> stream_of(GpuRequestScope& s) {
     return s.host.stream(s.call.client, s.request.gpu, s.request.stream, s.request.h.slot);
@@ -275,7 +275,8 @@ int gpu_host_function_done(GpuRequestScope& s) {
     const auto stream = it->second;
     s.client.running_functions.erase(it);
     constexpr uint64_t kMostPs = uint64_t{3600} * 1'000'000'000'000;
-    s.host.function_done(stream, s.call.now, sim::SimTime::ps(static_cast<int64_t>(std::min(s.request.bytes, kMostPs))));
+    s.host.function_done(stream, s.call.now,
+                         sim::SimTime::ps(static_cast<int64_t>(std::min(s.request.bytes, kMostPs))));
     return kGpuSuccess;
 }
 

@@ -146,13 +146,9 @@ int gpu_dma_buf_export(GpuRequestScope& s) {
     struct stat status {};
     UniqueFd copy(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0));
     if (::fstat(file.get(), &status) != 0 || !copy.valid()) return kGpuOutOfMemory;
-    s.host.dma_bufs[{status.st_dev, status.st_ino}] = {std::move(file),
-                                                       HeldDescriptor(s.call.client.held_descriptors),
-                                                       s.call.client.process,
-                                                       a->block,
-                                                       a->gpu,
-                                                       at,
-                                                       s.request.bytes};
+    s.host.dma_bufs[{status.st_dev, status.st_ino}] = {
+        std::move(file), HeldDescriptor(s.call.client.held_descriptors), s.call.client.process, a->block, a->gpu, at,
+        s.request.bytes};
     s.call.fds.push_back(std::move(copy));
     return kGpuSuccess;
 }
@@ -172,9 +168,10 @@ int gpu_pin(GpuRequestScope& s) {
     uint64_t pinned = end - first;
     for (const auto& [handle, pin] : s.client.pins) pinned += pin.gpu == a->gpu ? pin.bytes : 0;
     if (pinned > s.host.config().gpus[a->gpu].info.bar1_bytes) {
-        s.call.lab.explain(s.call.client,
-                           "gdr_pin_buffer: the GPU's BAR1 window is full (nvidia-smi -q shows its size). Unpin what is "
-                           "not needed, or pin less.");
+        s.call.lab.explain(
+            s.call.client,
+            "gdr_pin_buffer: the GPU's BAR1 window is full (nvidia-smi -q shows its size). Unpin what is "
+            "not needed, or pin less.");
         return ENOMEM;
     }
     s.reply.handle = ++s.host.last_number;
@@ -226,8 +223,8 @@ int gpu_pin_unmap(GpuRequestScope& s) {
 int gpu_pin_store(GpuRequestScope& s) {
     const GpuPin* pin = find_pin(s);
     if (pin == nullptr || s.request.bytes > pin->bytes) return EINVAL;
-    const auto end = s.host.complex().cpu_store(host::kNearestMemory, s.call.now, s.host.memory_id(pin->gpu),
-                                                s.request.bytes);
+    const auto end =
+        s.host.complex().cpu_store(host::kNearestMemory, s.call.now, s.host.memory_id(pin->gpu), s.request.bytes);
     s.call.cost_ps = (end - s.call.now).in_ps();
     return 0;
 }
