@@ -192,6 +192,14 @@ std::vector<Field> fields_of(Op op) {
                     {offsetof(CmCommandRequest, extra), Kind::CmFile}};
         case Op::CloseCm:
             return {{offsetof(ObjectRequest, handle), Kind::CmFile}};
+        case Op::CreateFlow:
+            return {kContext, {offsetof(CreateFlowRequest, qp), Kind::Qp}};
+        case Op::DestroyFlow:
+        case Op::OpenGpus:
+            return {kContext};
+        case Op::RegDmaBufMr:
+            return {kContext, {offsetof(RegDmaBufMrRequest, pd), Kind::Pd}};
+        case Op::UseGpu:
         case Op::Hello:
         case Op::OpenDevice:
         case Op::QueryDevice:
