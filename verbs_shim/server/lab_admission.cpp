@@ -307,19 +307,19 @@ uint32_t slot_of(std::span<const uint8_t> message) {
 /// waits for their moves. Where no request says that it is the slot's, the oldest is taken: whoever lies is answered,
 /// too.
 bool take_request(Client& client, uint32_t slot, std::vector<uint8_t>& message) {
+    std::deque<std::vector<uint8_t>>& early = client.early_requests;
     const auto is_wanted = [slot](const std::vector<uint8_t>& m) { return slot == Lab::kNone || slot_of(m) == slot; };
-    auto found = std::ranges::find_if(client.early_requests, is_wanted);
-    while (found == client.early_requests.end() && client.early_requests.size() < protocol::kMaxThreads) {
+    while (std::ranges::none_of(early, is_wanted) && early.size() < protocol::kMaxThreads) {
         alignas(8) uint8_t buffer[protocol::kMaxMessage];
         const ssize_t n = ::recv(client.socket.get(), buffer, sizeof buffer, MSG_DONTWAIT | MSG_TRUNC);
         if (n <= 0) break;
-        client.early_requests.emplace_back(buffer, buffer + std::min(static_cast<size_t>(n), sizeof buffer));
-        if (is_wanted(client.early_requests.back())) found = std::prev(client.early_requests.end());
+        early.emplace_back(buffer, buffer + std::min(static_cast<size_t>(n), sizeof buffer));
     }
-    if (client.early_requests.empty()) return false;
-    if (found == client.early_requests.end()) found = client.early_requests.begin();
+    if (early.empty()) return false;
+    auto found = std::ranges::find_if(early, is_wanted);
+    if (found == early.end()) found = early.begin();
     message = std::move(*found);
-    client.early_requests.erase(found);
+    early.erase(found);
     return true;
 }
 
