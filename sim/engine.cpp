@@ -29,6 +29,19 @@ NodeId Engine::add_node(Node& node, unsigned partition_hint) {
     return id;
 }
 
+void Engine::add_part(Node& part, NodeId of) {
+    SIM_CHECK(!running_ && part.engine_ == nullptr && of < nodes_.size(), of);
+    part.id_ = of;
+    part.engine_ = this;
+    parts_.push_back(&part);
+    if (started_) place_part(part);
+}
+
+void Engine::place_part(Node& part) {
+    part.shard_ = nodes_[part.id_]->shard_;
+    part.activity_ = nodes_[part.id_]->activity_;
+}
+
 void Engine::place(NodeId node, unsigned partition) {
     partition %= config_.threads;
     partition_of_.resize(nodes_.size());
@@ -57,6 +70,7 @@ void Engine::start() {
         const auto block = static_cast<unsigned>(uint64_t{id} * config_.threads / nodes);
         place(id, hints_[id] == kAnyPartition ? block : hints_[id]);
     }
+    for (Node* part : parts_) place_part(*part);
     for (const Edge& edge : edges_) bind(edge);
     for (const auto& [node, t] : early_wakes_) wake(node, t);
     early_wakes_ = {};

@@ -55,6 +55,10 @@ class Engine {
     /// thread (hint modulo threads); without hints, contiguous blocks of nodes do. Legal between windows, too.
     NodeId add_node(Node& node, unsigned partition_hint = kAnyPartition);
 
+    /// Makes `part` a part of a node that has been added: it has the node's number, so that what wakes it wakes the
+    /// node, and its thread. The node runs it, the engine never does. Not owned.
+    void add_part(Node& part, NodeId of);
+
     /// Asks that `node` runs in the window that contains `t` >= frontier(). Legal from the node's own run_window (times
     /// before its end are ignored: the node is running), and from outside between windows.
     void wake(NodeId node, SimTime t);
@@ -125,6 +129,7 @@ class Engine {
 
     void start();
     void place(NodeId node, unsigned partition);
+    void place_part(Node& part);
     void bind(const Edge& edge);
     void check_latency(SimTime latency) const;
     Partition& partition_of(NodeId node);
@@ -150,6 +155,7 @@ class Engine {
     TraceSink* trace_sink_ = nullptr;
     std::vector<Node*> nodes_;
     std::vector<unsigned> hints_;
+    std::vector<Node*> parts_;
     std::vector<uint32_t> partition_of_;
     std::vector<std::unique_ptr<Partition>> partitions_;
     std::vector<Edge> edges_;

@@ -27,7 +27,8 @@ class ObserverPair final : public link::PacketObserver {
 Adapters::Adapters(host::HostMemory* memory)
     : mover_(memory != nullptr ? std::make_unique<host::PayloadMover>(*memory) : nullptr) {}
 
-void Adapters::make(std::vector<NicSpec> nics, uint64_t seed, sim::Engine& engine, wire::PacketPool& pool) {
+void Adapters::make(std::vector<NicSpec> nics, const std::vector<HostSpec>& hosts, uint64_t seed, sim::Engine& engine,
+                    wire::PacketPool& pool) {
     engine_ = &engine;
     pool_ = &pool;
     assign_addresses(nics);
@@ -42,9 +43,26 @@ void Adapters::make(std::vector<NicSpec> nics, uint64_t seed, sim::Engine& engin
         c.seed = seed;
         ports_.emplace_back(c.ports.size());
         nics_.push_back(std::make_unique<hca::Hca>(c, nic.sink, mover_.get()));
-        engine.add_node(*nics_.back());
         nics_.back()->use_pool(pool);
     }
+    make_hosts(hosts);
+}
+
+/// Each adapter is a part of its host, or a node itself.
+void Adapters::make_hosts(const std::vector<HostSpec>& hosts) {
+    std::vector<bool> has_host(nics_.size(), false);
+    for (const HostSpec& spec : hosts) {
+        host::HostNode& node = *hosts_.emplace_back(std::make_unique<host::HostNode>(spec.make_complex()));
+        engine_->add_node(node);
+        for (size_t agent = 0; agent < spec.nics.size(); ++agent) {
+            hca::Hca& nic = *nics_.at(spec.nics[agent]);
+            nic.attach_host(node.complex(), static_cast<host::AgentId>(agent));
+            node.add_part(nic);
+            has_host[spec.nics[agent]] = true;
+        }
+    }
+    for (size_t i = 0; i < nics_.size(); ++i)
+        if (!has_host[i]) engine_->add_node(*nics_[i]);
 }
 
 /// In the order of adapters and ports.

@@ -10,6 +10,7 @@
 #include "models/fabric/fabric_spec.hpp"
 #include "models/hca/hca.hpp"
 #include "models/hca/neighbour_table.hpp"
+#include "models/host/host_node.hpp"
 #include "models/host/payload_mover.hpp"
 #include "models/link/ports.hpp"
 #include "models/wire/packet_extra.hpp"
@@ -28,14 +29,20 @@ class Adapters final : public sim::StuckReporter {
     /// that of any adapter are never cut for this reason, which saves asking the nodes for what is left of one.
     [[nodiscard]] static sim::SimTime window_of(const NicSpec& nic) { return nic.profile->timing.mmio_write; }
 
-    /// Makes them all. LeafIds stand in the ports; LIDs that are 0 are assigned from 1 on, or from the one before.
-    void make(std::vector<NicSpec> nics, uint64_t seed, sim::Engine& engine, wire::PacketPool& pool);
+    /// Makes them all, and the hosts that have a complex. LeafIds stand in the ports; LIDs that are 0 are assigned from
+    /// 1 on, or from the one before.
+    void make(std::vector<NicSpec> nics, const std::vector<HostSpec>& hosts, uint64_t seed, sim::Engine& engine,
+              wire::PacketPool& pool);
     /// Hands a port (from 1) its link; throws std::invalid_argument if it has one.
     void attach(size_t nic, uint8_t port, const link::PortWiring& wiring);
 
     [[nodiscard]] size_t size() const noexcept { return nics_.size(); }
     [[nodiscard]] hca::Hca& nic(size_t index) noexcept { return *nics_.at(index); }
     [[nodiscard]] const hca::Hca& nic(size_t index) const noexcept { return *nics_.at(index); }
+    /// Hosts with a complex, in the order of their specs.
+    [[nodiscard]] size_t host_count() const noexcept { return hosts_.size(); }
+    [[nodiscard]] host::HostNode& host(size_t index) noexcept { return *hosts_.at(index); }
+    [[nodiscard]] const host::HostNode& host(size_t index) const noexcept { return *hosts_.at(index); }
     /// nullptr if made without memory.
     [[nodiscard]] host::PayloadMover* mover() noexcept { return mover_.get(); }
     [[nodiscard]] hca::NeighbourTable& neighbours() noexcept { return neighbours_; }
@@ -68,12 +75,14 @@ class Adapters final : public sim::StuckReporter {
         bool wired = false;
     };
     void assign_addresses(std::vector<NicSpec>& nics);
+    void make_hosts(const std::vector<HostSpec>& hosts);
 
     hca::NeighbourTable neighbours_;
     std::unique_ptr<host::PayloadMover> mover_;
     sim::Engine* engine_ = nullptr;
     wire::PacketPool* pool_ = nullptr;
     std::vector<std::unique_ptr<hca::Hca>> nics_;
+    std::vector<std::unique_ptr<host::HostNode>> hosts_;
     std::vector<std::vector<NicPort>> ports_;
     std::vector<std::unique_ptr<PortCapture>> captures_;
     std::vector<std::unique_ptr<link::PacketObserver>> pairs_;  ///< of observers of one port

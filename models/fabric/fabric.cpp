@@ -46,7 +46,7 @@ void Fabric::add_nodes(const FabricSpec& spec) {
     wire::LeafId leaf = 0;
     for (NicSpec& nic : nics)
         for (hca::HcaPortConfig& port : nic.ports) port.leaf = leaf++;
-    adapters_.make(std::move(nics), spec.seed, engine_, pool_);
+    adapters_.make(std::move(nics), spec.hosts, spec.seed, engine_, pool_);
     std::vector<uint32_t> degree(spec.switches.size());
     for (const LinkSpec& l : spec.links) {
         if (l.a.is_switch) ++degree.at(l.a.index);
@@ -123,6 +123,10 @@ void Fabric::route(const FabricSpec& spec) {
     std::vector<ForwardingTable*> tables;
     for (const auto& s : switches_) tables.push_back(&s->table());
     install_shortest_paths(edges, tables);
+    std::vector<Switch*> switches;
+    for (const auto& s : switches_) switches.push_back(s.get());
+    multicast_ = std::make_unique<MulticastTree>(std::move(edges), std::move(switches));
+    neighbours().set_replicator(*multicast_);
 }
 
 }  // namespace simverbs::fabric

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "models/hca/device_profile.hpp"
 #include "models/hca/hca_config.hpp"
 #include "models/hca/host_sink.hpp"
+#include "models/host/host_complex.hpp"
 #include "models/link/link_faults.hpp"
 #include "models/link/link_params.hpp"
 #include "models/switch/switch.hpp"
@@ -23,6 +26,14 @@ struct NicSpec {
     std::vector<hca::HcaPortConfig> ports;
     hca::HostSink* sink = nullptr;  ///< may be null
     hca::CongestionConfig congestion;
+};
+
+/// A host whose inside is simulated: one node of the engine, with its adapters. Adapters of no such host have an ideal
+/// one each.
+struct HostSpec {
+    std::string path;            ///< "h0"
+    std::vector<uint32_t> nics;  ///< in FabricSpec::nics; the n-th is the complex's agent n
+    std::function<std::unique_ptr<host::HostComplex>()> make_complex;
 };
 
 struct SwitchSpec {
@@ -48,6 +59,7 @@ struct LinkSpec {
 
 struct FabricSpec {
     std::vector<NicSpec> nics;
+    std::vector<HostSpec> hosts;
     std::vector<SwitchSpec> switches;
     std::vector<LinkSpec> links;
     uint64_t seed = 1;

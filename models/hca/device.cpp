@@ -6,7 +6,7 @@ namespace simverbs::hca {
 
 namespace {
 
-host::IdealHostPortParams host_port_params(const HcaTiming& t) {
+host::HostPortParams host_port_params(const HcaTiming& t) {
     return {t.mmio_write, t.pcie_read, t.pcie_write, t.pcie_read_rate, t.pcie_write_rate};
 }
 
@@ -35,6 +35,8 @@ Device::Device(Hca& owner, const HcaConfig& c, HostSink* host_sink, host::Payloa
       mrs(seed_of(c)) {
     attr.node_guid = attr.sys_image_guid = c.node_guid;
     attr.phys_port_cnt = static_cast<uint8_t>(c.ports.size());
+    constexpr uint32_t kManagedFlowSteering = 1U << 29;
+    if (has_raw_packets()) attr.device_cap_flags |= kManagedFlowSteering;
     for (const HcaPortConfig& p : config.ports) {
         auto port = std::make_unique<Port>();
         port->config = &p;
@@ -54,10 +56,12 @@ Device::Device(Hca& owner, const HcaConfig& c, HostSink* host_sink, host::Payloa
     ports.push_back(std::move(loop));
     for (const HcaPortConfig& p : config.ports)
         for (const uint16_t pkey : p.pkeys) wire_detail = wire_detail || pkey != 0xFFFF;
+    if (config.neighbours != nullptr) config.neighbours->add_observer(*this);
 }
 
 Device::~Device() {
     for (const auto& qp : qps) release_streams(*qp);
+    if (config.neighbours != nullptr) config.neighbours->remove_observer(*this);
 }
 
 Port& Device::port_with_leaf(wire::LeafId leaf) noexcept {
@@ -153,6 +157,10 @@ void Hca::attach_port(uint8_t number, const link::PortWiring& wiring) {
 
 void Hca::use_pool(wire::PacketPool& pool) {
     device_->pool = &pool;
+}
+
+void Hca::attach_host(host::HostComplex& complex, host::AgentId agent) {
+    device_->host_port.attach(complex, agent);
 }
 
 void Hca::set_wire_detail(bool on) {

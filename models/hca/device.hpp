@@ -16,7 +16,7 @@
 #include "models/hca/qp/qp.hpp"
 #include "models/hca/qp_observer.hpp"
 #include "models/hca/transport/sorted_queue.hpp"
-#include "models/host/ideal_host_port.hpp"
+#include "models/host/host_port.hpp"
 #include "models/host/payload_mover.hpp"
 #include "models/wire/opcode_table.hpp"
 #include "models/wire/packet_extra.hpp"
@@ -52,6 +52,12 @@ struct DeviceMemory {
     uint64_t addr = 0, length = 0;
 };
 
+struct Steering {
+    uint32_t owner = 0, qpn = 0;
+    uint8_t port_index = 0;
+    SteeringRule rule;
+};
+
 /// Entries that ibv_query_port promises; those beyond the configured ones are empty.
 inline constexpr uint32_t kGidTableLength = 256;
 
@@ -72,10 +78,13 @@ struct AtomicExecution {
     uint64_t va = 0, swap_or_add = 0, compare = 0;
 };
 
-class Device {
+class Device final : public LidObserver {
   public:
     Device(Hca& node, const HcaConfig& config, HostSink* sink, host::PayloadMover* mover);
-    ~Device();
+    ~Device() override;
+
+    // ---- changes of the subnet: port_changes.cpp
+    void on_lid_change(wire::LeafId leaf, uint16_t lid, uint32_t count) override;
 
     // ---- engine: device_window.cpp
     void run_window(sim::SimTime end);
@@ -130,6 +139,13 @@ class Device {
     // ---- packets that arrive: transport/rx_dispatch.cpp
     void on_packet(Port& port, wire::Packet& packet, sim::SimTime now);
     void on_multicast(Port& home, const wire::Packet& packet, const wire::OpcodeInfo& info, sim::SimTime now);
+    // ---- raw frames: raw/steering.cpp
+    void on_raw_frame(Port& home, const wire::Packet& packet, sim::SimTime now);
+    void receive_frame(Qp& qp, const wire::Packet& packet, sim::SimTime now);
+    [[nodiscard]] bool is_steered_to(uint32_t qpn) const noexcept;
+    [[nodiscard]] bool has_raw_packets() const noexcept {
+        return profile.behaviour.has_raw_packets && config.ports.front().link_layer == LinkLayer::Ethernet;
+    }
     // ---- QP 1: management.cpp
     bool send_mad(const AhAttr& to, const std::array<uint8_t, kMadBytes>& bytes, sim::SimTime now);
     void on_mad(Port& home, const wire::Packet& packet, const wire::OpcodeInfo& info, sim::SimTime now);
@@ -151,6 +167,12 @@ class Device {
                        sim::SimTime visible_at);
     LocalFault scatter_bytes(uint32_t pd, std::span<const Sge> sges, std::span<const uint8_t> bytes,
                              sim::SimTime visible_at);
+    // Where the next DMA goes, if the host's inside is simulated: to byte `va` of a region …
+    [[gnu::cold, gnu::noinline]] void aim_at(const Mr* mr, uint64_t va) noexcept;
+    /// … to byte `at` of a list of SGEs …
+    [[gnu::cold, gnu::noinline]] void aim_at(std::span<const Sge> sges, uint64_t at) noexcept;
+    /// … or from byte `at` of a message that is sent.
+    [[gnu::cold, gnu::noinline]] void aim_at_source(const Qp& qp, uint32_t message, uint64_t at) noexcept;
     /// `is_response`: the WQE's SGEs are where the answer goes.
     [[nodiscard]] WcStatus local_status_of(Check check, bool is_response = false) const noexcept;
     /// The same where the WQE is a receive.
@@ -243,7 +265,7 @@ class Device {
     HostSink* sink;
     QpObserver* observer = nullptr;
     host::PayloadMover* mover;
-    host::IdealHostPort host_port;
+    host::HostPort host_port;
     wire::PacketPool* pool = nullptr;
     bool wire_detail = false;  ///< every packet carries its addresses: a capture or a P_Key needs them
 
@@ -274,6 +296,8 @@ class Device {
     std::map<uint32_t, DeviceMemory> dms;
     uint64_t dm_bytes = 0;  ///< allocated
     uint32_t next_pd = 1, next_ah = 1, next_cq = 1, next_srq = 1, next_xrcd = 1, next_xrc_domain = 1, next_dm = 1;
+    std::map<uint32_t, Steering> steering;
+    uint32_t next_steering = 1;
     MrTable mrs;
     uint32_t mr_epoch = 1;  ///< changes whenever a key becomes invalid
     std::unordered_map<host::AddressSpaceId, bool> watched;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "models/hca/verbs_types.hpp"
+#include "models/pcie/link_spec.hpp"
 #include "sim/sim_time.hpp"
 #include "sim/units.hpp"
 
@@ -90,7 +91,7 @@ struct Behaviour {
     bool checks_attributes = true;        ///< P_Key index, access flags, path MTU, RNR timer, retry counts
     bool refuses_long_datagrams = true;   ///< otherwise they "succeed" and are lost
     bool rounds_atomics_to_eight = true;  ///< byte_len of an atomic is 8 whatever its SGEs hold
-    bool has_xrc = true, has_on_demand = true, allows_empty_srq = true;
+    bool has_xrc = true, has_on_demand = true, has_raw_packets = true, allows_empty_srq = true;
 };
 
 /// One adapter model. Sources of the numbers: in profiles/*.cpp.
@@ -103,6 +104,7 @@ struct DeviceProfile {
     HostCosts cpu;
     HcaTiming timing;
     DeviceAttr attr;
+    pcie::LinkSpec pcie;        ///< what its end of a PCIe link can do; no lanes: it is software
     sim::BitRate default_rate;  ///< of its ports
     Behaviour behaviour = {};
 };

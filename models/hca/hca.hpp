@@ -13,7 +13,9 @@
 #include "models/hca/hca_config.hpp"
 #include "models/hca/host_sink.hpp"
 #include "models/hca/management.hpp"
+#include "models/hca/raw/steering.hpp"
 #include "models/hca/verbs_types.hpp"
+#include "models/host/host_complex.hpp"
 #include "sim/node.hpp"
 #include "sim/sim_time.hpp"
 
@@ -61,6 +63,7 @@ struct MrSpec {
     uint64_t addr = 0, length = 0;
     uint64_t iova = 0;    ///< address that WRs use; equal to addr for ibv_reg_mr
     uint32_t access = 0;  ///< AccessFlags
+    host::MemoryId memory = host::kNearestMemory;
 };
 /// ibv_rereg_mr flags.
 enum RereqFlags : uint32_t { kChangeTranslation = 1, kChangePd = 2, kChangeAccess = 4 };
@@ -86,8 +89,9 @@ struct XrcdFile {
 };
 
 struct CqSpec {
-    uint32_t entries = 0;      ///< as the program asked; the CQ gets at least as many
-    bool has_channel = false;  ///< can be armed
+    uint32_t entries = 0;                          ///< as the program asked; the CQ gets at least as many
+    bool has_channel = false;                      ///< can be armed
+    host::MemoryId memory = host::kNearestMemory;  ///< where its ring lies, next to the CPU that is interrupted
 };
 
 struct SrqSpec {
@@ -110,6 +114,7 @@ struct QpInitAttr {
     XrcdHandle xrcd = 0;  ///< XRC_RECV only, which has no PD and no CQs
     QpCap cap;
     bool sq_sig_all = false;
+    host::MemoryId memory = host::kNearestMemory;  ///< where its rings lie
 };
 struct CreatedQp {
     uint32_t qp_num = 0;
@@ -270,6 +275,10 @@ class Hca final : public sim::Node {
     int attach_mcast(const ControlContext& by, uint32_t qp_num, const Gid& gid, uint16_t lid);
     int detach_mcast(const ControlContext& by, uint32_t qp_num, const Gid& gid, uint16_t lid);
 
+    // ---- flow steering to raw packet QPs. A QP with rules cannot be destroyed.
+    Result<uint32_t> create_steering(const ControlContext& by, uint32_t qp_num, const SteeringRule& rule);
+    int destroy_steering(const ControlContext& by, uint32_t id);
+
     /// Everything of a client that ended, in dependency order. Never fails.
     void release_all(OwnerId owner, sim::SimTime now);
 
@@ -302,6 +311,10 @@ class Hca final : public sim::Node {
 
     /// Wires port `port` to its link; called once by the fabric's builder. See models/link.
     void attach_port(uint8_t port, const link::PortWiring& wiring);
+
+    /// What lies between this adapter and its host's memories from now on (not owned), where it is `agent`; without a
+    /// call it is ideal. Before the first request.
+    void attach_host(host::HostComplex& complex, host::AgentId agent);
 
     /// Where side records of packets come from; once, before the first packet. attach_port does it, too.
     void use_pool(wire::PacketPool& pool);

@@ -77,6 +77,15 @@ void Complex::make_agents() {
     }
 }
 
+bool Complex::replace(std::string_view part, PartModel* model) {
+    for (const PartView& v : parts()) {
+        if (v.name != part) continue;
+        parts_[static_cast<size_t>(v.part - parts_.data())].model = model;
+        return true;
+    }
+    return false;
+}
+
 void Complex::set_slot(AgentId agent, const pcie::LinkSpec& slot) {
     DeviceSlotSpec& d = agent < platform_.nics.size()
                             ? static_cast<DeviceSlotSpec&>(platform_.nics[agent])

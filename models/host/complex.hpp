@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/gpu/copy_queue.hpp"
@@ -57,6 +58,10 @@ class Complex final : public HostComplex {
     void set_acs(uint16_t switch_index, bool on);
     void set_iommu(bool on);
 
+    /// From now on `model` (not owned; nullptr: nobody) is in the place of the part of this name, as in parts(). False:
+    /// there is none.
+    bool replace(std::string_view part, PartModel* model);
+
     /// What the link of an agent or (from links of agents on) of a switch has trained to.
     [[nodiscard]] pcie::LinkSpec link(uint16_t index) const;
     /// Everything that can be busy, for reports.
@@ -83,6 +88,7 @@ class Complex final : public HostComplex {
         sim::SimTime last;   ///< when its last byte is there to leave
         uint32_t bytes;
         uint32_t unit;  ///< bytes of data in a TLP
+        uint64_t address = DmaTarget::kAnyAddress;
     };
     struct Agent {
         sim::SimTime last_read, last_write;  ///< their order

@@ -1,6 +1,7 @@
 #include "scenarios/build/known_profiles.hpp"
 
 #include "models/hca/device_profile.hpp"
+#include "scenarios/build/built_in_platforms.hpp"
 #include "scenarios/build/profile_parameters.hpp"
 
 namespace simverbs::scenarios {
@@ -22,7 +23,8 @@ LabOptions lab_options() {
     for (const hca::DeviceProfile* p : hca::all_profiles())
         options.profiles.push_back({std::string(p->name),
                                     is_infiniband(p->name) ? LinkLayer::InfiniBand : LinkLayer::Ethernet,
-                                    std::string(p->device_name)});
+                                    std::string(p->device_name), p->pcie});
+    options.platforms = built_in_platforms();
     return options;
 }
 

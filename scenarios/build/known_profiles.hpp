@@ -5,7 +5,7 @@
 
 namespace simverbs::scenarios {
 
-/// Options for reading labs with the profiles of models/hca.
+/// Options for reading labs with the profiles of models/hca and the built-in platforms.
 [[nodiscard]] LabOptions lab_options();
 
 /// Checks the profile parameters that a lab sets, without building anything.

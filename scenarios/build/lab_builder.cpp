@@ -4,6 +4,7 @@
 
 #include "models/wire/gid.hpp"
 #include "scenarios/build/addressed_faults.hpp"
+#include "scenarios/build/complex_hosts.hpp"
 #include "scenarios/build/profile_parameters.hpp"
 
 namespace simverbs::scenarios {
@@ -115,6 +116,7 @@ class AdapterBuilder {
             if (nic.link_layer == LinkLayer::Ethernet) {
                 port.mac = mac_of(nic, at, port_index);
                 port.active_mtu = largest_mtu(nic.mtu - kRoceHeaders);
+                port.ethernet_mtu = static_cast<uint32_t>(nic.mtu);
                 add_roce_gids(nic, address_of(nic, at, port_index), netdev, port);
                 if (nic.vlan) port.vlan = static_cast<uint16_t>(*nic.vlan);
                 port.priority = static_cast<uint8_t>(nic.priority);
@@ -148,8 +150,13 @@ class Builder {
 
     BuiltLab build() {
         built_.fabric.seed = lab_.seed;
-        for (uint32_t h = 0; h < lab_.hosts.size(); ++h)
-            built_.hosts.push_back(add_adapters(lab_.hosts[h], h, built_.fabric.nics, built_.profiles, sink_));
+        for (uint32_t h = 0; h < lab_.hosts.size(); ++h) {
+            const HostSpec& host = lab_.hosts[h];
+            built_.hosts.push_back(add_adapters(host, h, built_.fabric.nics, built_.profiles, sink_));
+            check_inside(host, sink_);
+            if (host.inside != nullptr)
+                built_.fabric.hosts.push_back(complex_host(host, built_.hosts.back().first_nic));
+        }
         for (const SwitchSpec& s : lab_.switches)
             built_.fabric.switches.push_back({s.name,
                                               s.forwarding == Forwarding::CutThrough

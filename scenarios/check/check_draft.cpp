@@ -66,6 +66,7 @@ void check_draft(const ScenarioDraft& draft, DiagnosticSink& sink) {
             case SelectorKind::Link:
             case SelectorKind::Port:
             case SelectorKind::Queue:
+            case SelectorKind::Slot:
                 break;
         }
         return plan.topology() != nullptr;

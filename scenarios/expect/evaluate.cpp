@@ -88,6 +88,8 @@ Selection find_selected(const Selector& selector, const ResultIndex& index) {
         case SelectorKind::Port:
         case SelectorKind::Queue:
             return index.ports(selector);
+        case SelectorKind::Slot:
+            return index.pcie_links(selector);
     }
     return {};
 }

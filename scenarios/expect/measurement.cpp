@@ -46,8 +46,8 @@ void finish(const Question& question, Measurement& out) {
 }  // namespace
 
 const MetricRule* find_rule(std::string_view metric) noexcept {
-    for (const auto rules :
-         {flow_time_rules(), flow_count_rules(), flow_rate_rules(), port_rules(), queue_rules(), run_rules()}) {
+    for (const auto rules : {flow_time_rules(), flow_count_rules(), flow_rate_rules(), port_rules(), queue_rules(),
+                             pcie_rules(), run_rules()}) {
         for (const MetricRule& rule : rules) {
             if (rule.name == metric) return &rule;
         }
@@ -125,6 +125,8 @@ std::string owner_text(const Measurement& measurement, uint32_t owner, const Res
             return result.switches[owner].name;
         case OwnerKind::Link:
             return result.links[owner].name;
+        case OwnerKind::PcieLink:
+            return result.pcie_links[owner].name;
         case OwnerKind::Iteration:
             return fmt::format("iteration {}", owner);
     }

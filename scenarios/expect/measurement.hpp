@@ -11,7 +11,7 @@
 
 namespace simverbs::scenarios::expect {
 
-enum class OwnerKind : uint8_t { None, Flow, Port, Switch, Link, Iteration };
+enum class OwnerKind : uint8_t { None, Flow, Port, Switch, Link, PcieLink, Iteration };
 
 struct MeasuredValue {
     double value = 0;

@@ -64,6 +64,7 @@ struct MetricRule {
 [[nodiscard]] std::span<const MetricRule> flow_rate_rules() noexcept;
 [[nodiscard]] std::span<const MetricRule> port_rules() noexcept;
 [[nodiscard]] std::span<const MetricRule> queue_rules() noexcept;
+[[nodiscard]] std::span<const MetricRule> pcie_rules() noexcept;
 [[nodiscard]] std::span<const MetricRule> run_rules() noexcept;
 
 /// nullptr if nobody knows how: a mistake that a test finds.

@@ -38,6 +38,7 @@ ResultIndex::ResultIndex(const run::RunResult& result) : result_(result) {
     number_names(hosts_, result.hosts);
     number_names(switches_, result.switches);
     number_names(ports_, result.ports);
+    number_names(pcie_links_, result.pcie_links);
     for (std::size_t i = 0; i < result.port_samples.size(); ++i) port_samples_.emplace(result.port_samples[i].port, i);
     for (std::size_t i = 0; i < result.flow_samples.size(); ++i) flow_samples_.emplace(result.flow_samples[i].flow, i);
     for (std::size_t i = 0; i < result.switch_samples.size(); ++i) {
@@ -62,6 +63,9 @@ std::vector<std::string_view> ResultIndex::names_of(SelectorKind kind) const {
             break;
         case SelectorKind::Switch:
             add(result_.switches);
+            break;
+        case SelectorKind::Slot:
+            add(result_.pcie_links);
             break;
         case SelectorKind::Link:
         case SelectorKind::Port:
@@ -172,6 +176,7 @@ Selection ResultIndex::ports(const Selector& selector) const {
         case SelectorKind::Flow:
         case SelectorKind::Port:
         case SelectorKind::Queue:
+        case SelectorKind::Slot:
             break;
     }
     return place(selector.name);
@@ -195,6 +200,22 @@ Selection ResultIndex::links(const Selector& selector) const {
         if (joins(link.a, link.b) || joins(link.b, link.a)) out.numbers.push_back(static_cast<uint32_t>(i));
     }
     if (out.numbers.empty()) out.problem = fmt::format("there is no link {}", in_quotes(name));
+    return out;
+}
+
+Selection ResultIndex::pcie_links(const Selector& selector) const {
+    if (result_.pcie_links.empty()) return {{}, "no host with programs has a platform"};
+    if (selector.kind == SelectorKind::Run) return everything(result_.pcie_links.size());
+    if (selector.kind == SelectorKind::Slot) {
+        const auto found = pcie_links_.find(selector.name);
+        if (found == pcie_links_.end()) return unknown(SelectorKind::Slot, selector.name);
+        return {{found->second}, {}};
+    }
+    Selection out;
+    for (uint32_t i = 0; i < result_.pcie_links.size(); ++i)
+        if (result_.insides[result_.pcie_links[i].inside].host == selector.name) out.numbers.push_back(i);
+    if (out.numbers.empty())
+        out.problem = fmt::format("no host {} has programs and a platform", in_quotes(selector.name));
     return out;
 }
 

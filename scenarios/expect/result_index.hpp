@@ -34,6 +34,8 @@ class ResultIndex {
     [[nodiscard]] Selection ports(const Selector& selector) const;
     /// Links of a Host or Link ("tor0/1": by one of its ends; "tor0/1 - agg0/2": by both, in any order).
     [[nodiscard]] Selection links(const Selector& selector) const;
+    /// PCIe links of a Run, Host or Slot ("h0/nic0").
+    [[nodiscard]] Selection pcie_links(const Selector& selector) const;
     /// Switches of a Run or Switch.
     [[nodiscard]] Selection switches(const Selector& selector) const;
     /// Groups of a Run or Group.
@@ -59,7 +61,7 @@ class ResultIndex {
     [[nodiscard]] std::vector<std::string_view> names_of(SelectorKind kind) const;
 
     const run::RunResult& result_;
-    Numbers groups_, hosts_, switches_, ports_;
+    Numbers groups_, hosts_, switches_, ports_, pcie_links_;
     std::unordered_map<uint32_t, std::size_t> port_samples_, switch_samples_, flow_samples_;
 };
 

@@ -120,10 +120,12 @@ std::string selector_text(const Selector& selector) {
         case SelectorKind::Port:
         case SelectorKind::Link:
         case SelectorKind::Queue:
+        case SelectorKind::Slot:
             break;
     }
     std::string out = selector.name;
-    if (selector.kind == SelectorKind::Link || selector.kind == SelectorKind::Queue) {
+    if (selector.kind == SelectorKind::Link || selector.kind == SelectorKind::Queue ||
+        selector.kind == SelectorKind::Slot) {
         out = fmt::format("{} {}", selector_name(selector.kind), selector.name);
     }
     if (selector.priority) out += fmt::format(" priority {}", *selector.priority);

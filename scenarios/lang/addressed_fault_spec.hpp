@@ -34,9 +34,12 @@ enum class AddressedFaultKind {
     ChangeGid,
     ChangePkey,
     PortEvent,
+    // what happens inside a host
+    DegradeSlot,
 };
-/// What a fault acts on: packets and signals of a link; what `kill` and `freeze` name; a program's calls; a port.
-enum class FaultPlace { Link, Victim, Program, Port };
+/// What a fault acts on: packets and signals of a link; what `kill` and `freeze` name; a program's calls; a port; a
+/// slot of a platform.
+enum class FaultPlace { Link, Victim, Program, Port, Slot };
 
 [[nodiscard]] constexpr FaultPlace place_of(AddressedFaultKind kind) noexcept {
     switch (kind) {
@@ -63,6 +66,8 @@ enum class FaultPlace { Link, Victim, Program, Port };
         case AddressedFaultKind::ChangePkey:
         case AddressedFaultKind::PortEvent:
             return FaultPlace::Port;
+        case AddressedFaultKind::DegradeSlot:
+            return FaultPlace::Slot;
     }
     return FaultPlace::Link;
 }
@@ -106,14 +111,15 @@ struct AddressedFaultSpec {
     PacketTrigger trigger;                     ///< of the packet faults
     sim::SimTime by;                           ///< Delay, DelayReceives
     int behind = 0;                            ///< Reorder
-    sim::SimTime from;                         ///< packet faults, Down, Flap, PauseStorm: not before
+    sim::SimTime from;                         ///< packet faults, Down, Flap, PauseStorm, DegradeSlot: not before
     sim::SimTime until = sim::SimTime::max();  ///< … and not at or after
     sim::SimTime period;                       ///< Flap: from one going down to the next
     sim::SimTime down_time;                    ///< Flap: how long it is down each time
     std::optional<int64_t> count;              ///< Flap: how often; absent: until `until`
     int priority = 3;                          ///< PauseStorm
     KillTarget target = KillTarget::Host;      ///< Kill, Freeze
-    std::optional<PlaceRef> victim;            ///< Kill, Freeze
+    std::optional<PlaceRef> victim;            ///< Kill, Freeze; DegradeSlot: "h0/nic0"
+    std::optional<int> generation, lanes;      ///< DegradeSlot: that the slot has meanwhile
     sim::SimTime at;                           ///< Kill, Freeze, and what happens to a port
     /// Freeze, PortState: how long; absent: for ever.
     std::optional<sim::SimTime> lasts;

@@ -2,6 +2,7 @@
 
 #include "scenarios/lang/lab_schemas.hpp"
 #include "scenarios/lang/metric_table.hpp"
+#include "scenarios/lang/platform_schemas.hpp"
 #include "scenarios/lang/quantity.hpp"
 #include "scenarios/lang/scenario_loader.hpp"
 #include "scenarios/lang/scenario_schemas.hpp"
@@ -17,18 +18,19 @@ std::vector<const ComponentSchema*> made_schema_list() {
                                              &kSwitchSchema,        &kPfcSchema,     &kEcnSchema,  &kSchedulerSchema,
                                              &kVlArbitrationSchema, &kFecnSchema,    &kLinkSchema, &kFaultSchema,
                                              &kDelaySchema,         &kReorderSchema, &kDownSchema};
+    list.insert(list.end(), {&kPlatformSchema, &kNumaNodeSchema, &kNumaLinkSchema, &kHostBridgeSchema,
+                             &kPcieSwitchSchema, &kSlotSchema, &kGpuSchema, &kNvLinkSchema, &kNvLinkPairSchema,
+                             &kIommuSchema, &kGpuDriverSchema, &kCpuSchema});
     list.insert(list.end(), topology_schemas().begin(), topology_schemas().end());
     list.insert(list.end(), {&kTransportSchema, &kCcSchema});
     list.insert(list.end(), workload_schemas().begin(), workload_schemas().end());
-    list.insert(list.end(), {&kFlowEntrySchema,     &kProgramSchema,        &kReadySchema,
-                             &kProgramExpectSchema, &kAddressedFaultSchema, &kPacketFaultSchema,
-                             &kPacketDelaySchema,   &kPacketReorderSchema,  &kPacketMatchSchema,
-                             &kFlapSchema,          &kPauseStormSchema,     &kKillSchema,
-                             &kFreezeSchema,        &kFailCallSchema,       &kLimitCqSchema,
-                             &kPlaceCqeSchema,      &kDelayReceivesSchema,  &kPortStateSchema,
-                             &kChangeGidSchema,     &kChangePkeySchema,     &kPortEventSchema,
-                             &kExpectationSchema,   &kOutputsSchema,        &kSeriesSchema,
-                             &kRunSchema,           &kMeasureSchema});
+    list.insert(list.end(), {&kFlowEntrySchema,      &kProgramSchema,     &kReadySchema,       &kProgramExpectSchema,
+                             &kAddressedFaultSchema, &kPacketFaultSchema, &kPacketDelaySchema, &kPacketReorderSchema,
+                             &kPacketMatchSchema,    &kFlapSchema,        &kPauseStormSchema,  &kKillSchema,
+                             &kFreezeSchema,         &kFailCallSchema,    &kLimitCqSchema,     &kPlaceCqeSchema,
+                             &kDelayReceivesSchema,  &kPortStateSchema,   &kChangeGidSchema,   &kChangePkeySchema,
+                             &kPortEventSchema,      &kDegradeSlotSchema, &kExpectationSchema, &kOutputsSchema,
+                             &kSeriesSchema,         &kRunSchema,         &kMeasureSchema});
     return list;
 }
 
@@ -118,7 +120,7 @@ std::string_view unit_of(MetricUnit unit) noexcept {
 std::string selectors_cell(const MetricInfo& metric) {
     std::string out;
     for (const SelectorKind kind : {SelectorKind::Group, SelectorKind::Flow, SelectorKind::Host, SelectorKind::Switch,
-                                    SelectorKind::Link, SelectorKind::Port, SelectorKind::Queue}) {
+                                    SelectorKind::Link, SelectorKind::Port, SelectorKind::Queue, SelectorKind::Slot}) {
         if (metric.selectors.contains(kind)) out += fmt::format("{}{}", out.empty() ? "" : ", ", selector_name(kind));
     }
     return out.empty() ? "–" : out;

@@ -238,6 +238,10 @@ constexpr std::array kAddressedFaultFields{
           .kind = F::Section,
           .help = "The subnet manager tells a port of InfiniBand something.",
           .component = &kPortEventSchema},
+    Field{.key = "degrade_slot",
+          .kind = F::Section,
+          .help = "A slot of a host's platform gives fewer lanes or a lower generation.",
+          .component = &kDegradeSlotSchema},
 };
 
 }  // namespace

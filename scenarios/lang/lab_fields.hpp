@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "scenarios/lang/lab_schemas.hpp"
+#include "scenarios/lang/platform_schemas.hpp"
 #include "scenarios/lang/topology.hpp"
 
 namespace simverbs::scenarios {
@@ -36,6 +37,13 @@ inline constexpr std::array kLabFields{
           .help = "What every NIC has unless it says otherwise.",
           .component = &kNicSchema,
           .shape = "a profile's name or a map",
+          .forms = kFormText | kFormMap},
+    Field{.key = "platform",
+          .kind = FieldKind::Structure,
+          .help = "The inside of every host that does not say otherwise.",
+          .component = &kPlatformSchema,
+          .shape = "a platform's name, a file or a map",
+          .default_note = "ideal: nothing but the profile's latencies between a NIC and memory",
           .forms = kFormText | kFormMap},
     Field{.key = "switch",
           .kind = FieldKind::Section,

@@ -56,7 +56,7 @@ struct Templates {
           nic(kNicSchema, *nic_node, lab.path("nic"), sink),
           switch_(kSwitchSchema, node_or_null(lab, "switch"), lab.path("switch"), sink),
           link(kLinkSchema, node_or_null(lab, "link"), lab.path("link"), sink) {
-        check_template(nic, {"device", "address", "mac", "guid", "lid", "gid"}, sink);
+        check_template(nic, {"device", "slot", "address", "mac", "guid", "lid", "gid"}, sink);
         check_template(switch_, {"name"}, sink);
         check_template(link, {"a", "b"}, sink);
         are_wrong = sink.count() != errors_before;
@@ -108,6 +108,8 @@ void read_lab_parts(LabReading& reading, const Section& section) {
     reading.link_template = &templates.link;
     reading.templates_are_wrong = templates.are_wrong;
     reading.position = section.position();
+    reading.platform_node = section.node("platform");
+    reading.platform_path = section.path("platform");
     reading.default_link = read_link_properties(reading, templates.link);
     read_head(section, reading.lab);
     choose_topology(reading, section.node("topology"), section.path("topology"), section.node("links") != nullptr);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/pcie/link_spec.hpp"
 #include "scenarios/lang/diagnostic.hpp"
 #include "scenarios/lang/lab_spec.hpp"
 #include "scenarios/lang/yaml_tree.hpp"
@@ -17,6 +18,14 @@ struct KnownProfile {
     std::string name;
     LinkLayer link_layer = LinkLayer::Ethernet;  ///< of a NIC that does not say
     std::string device_prefix = "mlx5_";         ///< a NIC without a name is prefix + number
+    pcie::LinkSpec pcie;                         ///< what its end of a PCIe link can do; no lanes: it is software
+};
+
+/// A built-in platform: the text of its file.
+struct KnownPlatform {
+    std::string name;
+    std::string file;
+    std::string_view text;
 };
 
 struct LabOptions {
@@ -24,6 +33,7 @@ struct LabOptions {
     std::vector<KnownProfile> profiles;
     /// The profile of a NIC for which the lab names none.
     std::string default_profile = "cx7-400g";
+    std::vector<KnownPlatform> platforms;
 };
 
 /// Reads the text of a lab file. Every mistake is added to `sink`; nullopt if there was any.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "scenarios/lang/diagnostic.hpp"
 #include "scenarios/lang/lab_loader.hpp"
 #include "scenarios/lang/lab_spec.hpp"
+#include "scenarios/lang/platform.hpp"
 #include "scenarios/lang/scenario_spec.hpp"
 #include "scenarios/lang/section.hpp"
 
@@ -56,12 +58,17 @@ struct LabReading {
     const Section* nic_template = nullptr;
     const Section* switch_template = nullptr;
     const Section* link_template = nullptr;
+    const YamlValue* platform_node = nullptr;  ///< of every host that names none
+    std::string platform_path;
+    /// By the node that says them; null after a report.
+    std::unordered_map<const YamlValue*, std::shared_ptr<const Platform>> platforms;
     LinkSpec default_link;           ///< the properties of a cable about which the file says nothing
     std::size_t errors_before = 0;   ///< of the sink, before this lab
     bool names_are_complete = true;  ///< no host, NIC or switch was dropped because it was wrong
     bool templates_are_wrong = false;
-    bool has_wiring = true;   ///< hosts, switches and cables are as the file means them (check_lab finds out)
-    SourcePosition position;  ///< of the lab as a whole: of what the file does not write
+    bool insides_are_complete = true;  ///< no host is without its platform because that was wrong
+    bool has_wiring = true;            ///< hosts, switches and cables are as the file means them (check_lab finds out)
+    SourcePosition position;           ///< of the lab as a whole: of what the file does not write
     std::string topology_path;
     SourcePosition topology_position;
     const TopologyGenerator* generator = nullptr;            ///< nullptr after a report

@@ -34,7 +34,19 @@ constexpr std::array kHostFields{
           .shape = "a number of NICs, a list of names or NICs, or a map of NICs",
           .default_note = "1",
           .forms = kFormNumber | kFormTexts | kFormList | kFormNamedMap},
+    Field{.key = "platform",
+          .kind = K::Structure,
+          .help = "Its inside: PCIe, memories, GPUs.",
+          .component = &kPlatformSchema,
+          .shape = "a platform's name, a file or a map",
+          .default_note = "the lab's `platform`",
+          .forms = kFormText | kFormMap},
 };
+
+constexpr Field kSlotField{.key = "slot",
+                           .kind = K::Name,
+                           .help = "The slot of the host's platform that it sits in.",
+                           .default_note = "the first that is free"};
 
 constexpr std::array kNicFields{
     Field{.key = "device",
@@ -42,6 +54,7 @@ constexpr std::array kNicFields{
           .help = "The device's name (in a list of NICs).",
           .default_note = "mlx5_0, mlx5_1, … or as the profile says"},
     Field{.key = "profile", .kind = K::Text, .help = "The hardware that it behaves like.", .default_note = "cx7-400g"},
+    kSlotField,
     Field{.key = "link_layer",
           .kind = K::Choice,
           .help = "What its ports speak.",

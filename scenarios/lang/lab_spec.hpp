@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "scenarios/lang/diagnostic.hpp"
 #include "scenarios/lang/field_value.hpp"
 #include "scenarios/lang/length.hpp"
+#include "scenarios/lang/place_ref.hpp"
+#include "scenarios/lang/platform.hpp"
 #include "scenarios/lang/switch_queueing.hpp"
 #include "sim/sim_time.hpp"
 #include "sim/units.hpp"
@@ -55,6 +58,9 @@ struct NicSpec {
     std::optional<uint16_t> lid;
     std::optional<GidBytes> gid;  ///< an additional GID, at the end of the port's table
 
+    PlaceRef slot;        ///< of the host's platform; "": any that is free
+    pcie::LinkSpec pcie;  ///< what it can do
+
     std::string path;  ///< "hosts.h0.nics.mlx5_0"
     SourcePosition position;
     SourcePosition profile_position;
@@ -63,6 +69,7 @@ struct NicSpec {
 struct HostSpec {
     std::string name;
     std::vector<NicSpec> nics;
+    std::shared_ptr<const HostInside> inside;  ///< null: it is ideal
     std::string path;
     SourcePosition position;
 };

@@ -14,6 +14,7 @@ constexpr SelectorSet kOfGroups(S::Run, S::Group);
 constexpr SelectorSet kOfPorts(S::Run, S::Host, S::Switch, S::Link, S::Port);
 constexpr SelectorSet kOfQueues(S::Run, S::Host, S::Switch, S::Link, S::Port, S::Queue);
 constexpr SelectorSet kOfSwitches(S::Run, S::Switch);
+constexpr SelectorSet kOfSlots(S::Run, S::Host, S::Slot);
 constexpr SelectorSet kOfRun(S::Run);
 
 constexpr std::array kMetrics{
@@ -60,6 +61,11 @@ constexpr std::array kMetrics{
                "Bytes in the headroom of a switch's ingress; the highest exactly, all else sampled."},
     MetricInfo{"watchdog_drops", U::Count, kOfQueues, "", "Packets that the PFC watchdog dropped."},
     MetricInfo{"pause_storms", U::Count, kOfQueues, "", "Pause storms that were detected."},
+    // insides of hosts
+    MetricInfo{"pcie.utilisation", U::Ratio, kOfSlots, "mean",
+               "Share of a PCIe link's time in which it carried TLPs, of its busier way (hosts with a `platform`)."},
+    MetricInfo{"pcie.bytes", U::Size, kOfSlots, "", "Data that passed PCIe links, both ways together."},
+    MetricInfo{"pcie.tlps", U::Count, kOfSlots, "", "TLPs that passed PCIe links, both ways together."},
     // the run
     MetricInfo{"deadlocks", U::Count, kOfRun, "", "Cycles of queues that wait for each other."},
     MetricInfo{"simulated_time", U::Time, kOfRun, "", "Simulated time at the end of the run."},
@@ -97,6 +103,8 @@ std::string_view selector_name(SelectorKind kind) noexcept {
             return "port";
         case SelectorKind::Queue:
             return "queue";
+        case SelectorKind::Slot:
+            return "slot";
     }
     return "";
 }

@@ -16,7 +16,7 @@ enum class MetricUnit {
 };
 
 /// What a metric can be asked of. Run is always possible.
-enum class SelectorKind : unsigned { Run, Group, Flow, Host, Switch, Link, Port, Queue };
+enum class SelectorKind : unsigned { Run, Group, Flow, Host, Switch, Link, Port, Queue, Slot };
 
 /// A set of SelectorKinds.
 class SelectorSet {

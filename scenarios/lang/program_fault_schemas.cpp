@@ -139,6 +139,26 @@ constexpr std::array kChangePkeyFields{
           .required = true},
     kAtField,
 };
+constexpr std::array kDegradeSlotFields{
+    Field{.key = "slot",
+          .kind = F::Text,
+          .help = "The slot: HOST/SLOT, or HOST/GPU for that of a GPU, of a host with a platform that runs programs.",
+          .required = true},
+    Field{.key = "gen",
+          .kind = F::Integer,
+          .help = "The PCIe generation that it has meanwhile.",
+          .least = "1",
+          .most = "5",
+          .default_note = "as the platform"},
+    Field{.key = "width",
+          .kind = F::Integer,
+          .help = "The lanes that it has meanwhile: 1, 2, 4, 8 or 16.",
+          .least = "1",
+          .most = "16",
+          .default_note = "as the platform"},
+    Field{.key = "from", .kind = F::Time, .default_text = "0 s", .help = "When it begins."},
+    Field{.key = "until", .kind = F::Time, .help = "When all is well again.", .default_note = "never"},
+};
 constexpr std::array kPortEventFields{
     kPortField,
     Field{.key = "event", .kind = F::Choice, .help = "What.", .choices = kPortEvents, .required = true},
@@ -178,5 +198,10 @@ constexpr ComponentSchema kChangePkeySchema{
     kChangePkeyFields};
 constexpr ComponentSchema kPortEventSchema{
     "port_event", "IBV_EVENT_LID_CHANGE, IBV_EVENT_SM_CHANGE or IBV_EVENT_CLIENT_REREGISTER.", kPortEventFields};
+constexpr ComponentSchema kDegradeSlotSchema{
+    "degrade_slot",
+    "A lane that fails, a riser of an older generation: `gen`, `width` or both. It fires if something passes the slot "
+    "meanwhile.",
+    kDegradeSlotFields};
 
 }  // namespace simverbs::scenarios

@@ -20,7 +20,7 @@ struct FaultKeyRow {
     const ComponentSchema* schema;
     bool hits_packets;
 };
-const std::array<FaultKeyRow, 19> kFaultKeys{{
+const std::array<FaultKeyRow, 20> kFaultKeys{{
     {"drop", AddressedFaultKind::Drop, &kPacketFaultSchema, true},
     {"corrupt", AddressedFaultKind::Corrupt, &kPacketFaultSchema, true},
     {"duplicate", AddressedFaultKind::Duplicate, &kPacketFaultSchema, true},
@@ -40,6 +40,7 @@ const std::array<FaultKeyRow, 19> kFaultKeys{{
     {"change_gid", AddressedFaultKind::ChangeGid, &kChangeGidSchema, false},
     {"change_pkey", AddressedFaultKind::ChangePkey, &kChangePkeySchema, false},
     {"port_event", AddressedFaultKind::PortEvent, &kPortEventSchema, false},
+    {"degrade_slot", AddressedFaultKind::DegradeSlot, &kDegradeSlotSchema, false},
 }};
 
 constexpr std::string_view kExpectedFlow =

@@ -31,6 +31,7 @@ void read_host(LabReading& reading, const NamedPart& part) {
     host.path = part.node->position.line == 0 && part.name.empty() ? child_path(part.path, host.name) : part.path;
     host.position = part.name_position;
     read_nics(reading, host, section.node("nics"), child_path(host.path, "nics"));
+    read_inside(reading, host, section.node("platform"), child_path(host.path, "platform"));
     if (!section.has("count")) {
         reading.lab.hosts.push_back(std::move(host));
         return;
@@ -57,6 +58,7 @@ void read_fabric_host(LabReading& reading, const Section& section) {
     host.path = section.path("hosts");
     host.position = reading.topology_position;
     read_nics(reading, host, nullptr, section.path("nic"));
+    read_inside(reading, host, nullptr, {});
 }
 
 void read_hosts(LabReading& reading, const YamlValue* node, const std::string& path) {

@@ -133,6 +133,8 @@ NicSpec read_nic(const LabReading& reading, const NamedPart& part, std::size_t i
     }
     const std::string prefix = profile != nullptr ? profile->device_prefix : KnownProfile{}.device_prefix;
     nic.device = !part.name.empty() ? part.name : prefix + std::to_string(index);
+    if (section.has("slot")) nic.slot = {section.text("slot"), section.path("slot"), section.position("slot")};
+    if (profile != nullptr) nic.pcie = profile->pcie;
     nic.ports = static_cast<int>(section.integer("ports"));
     nic.ipv6 = section.flag("ipv6");
     nic.priority = static_cast<int>(section.integer("priority"));

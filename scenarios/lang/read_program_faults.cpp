@@ -59,6 +59,8 @@ struct LinklessFaultReader {
                 return read_program_fault();
             case FaultPlace::Port:
                 return read_port_change();
+            case FaultPlace::Slot:
+                return read_degraded_slot(reading, inner, out);
             case FaultPlace::Link:
                 return;
         }

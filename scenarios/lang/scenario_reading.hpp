@@ -38,6 +38,8 @@ void read_run(ScenarioReading& reading, const Section& scenario);
 /// The items of a list at `key`; none after a report of another shape.
 [[nodiscard]] std::vector<YamlPtr> read_list(const Section& section, std::string_view key, DiagnosticSink& sink);
 /// The place that the text at `key` names, checked as far as can be; nullopt if absent or wrong.
+/// What degrade_slot says.
+void read_degraded_slot(ScenarioReading& reading, const Section& inner, AddressedFaultSpec& fault);
 [[nodiscard]] std::optional<PlaceRef> read_place(const ScenarioReading& reading, const Section& section,
                                                  std::string_view key);
 /// The same for a host alone.

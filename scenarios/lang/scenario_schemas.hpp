@@ -45,6 +45,7 @@ extern const ComponentSchema kPortStateSchema;
 extern const ComponentSchema kChangeGidSchema;
 extern const ComponentSchema kChangePkeySchema;
 extern const ComponentSchema kPortEventSchema;
+extern const ComponentSchema kDegradeSlotSchema;
 
 // Workloads: workload_schemas.cpp
 extern const ComponentSchema kFlowEntrySchema;

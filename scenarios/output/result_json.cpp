@@ -140,6 +140,51 @@ Json ports_json(const run::RunResult& result) {
     return out;
 }
 
+std::string_view kind_text(run::InsideKind kind) {
+    switch (kind) {
+        case run::InsideKind::NumaNode:
+            return "NUMA node";
+        case run::InsideKind::HostBridge:
+            return "host bridge";
+        case run::InsideKind::Switch:
+            return "PCIe switch";
+        case run::InsideKind::Adapter:
+            return "adapter";
+        case run::InsideKind::Gpu:
+            return "GPU";
+    }
+    return "";
+}
+
+double share_of_run(const run::RunResult& result, const run::InsidePart& part) {
+    if (result.simulated_time <= sim::SimTime::zero()) return 0;
+    return static_cast<double>(part.busy.in_ps()) / static_cast<double>(result.simulated_time.in_ps());
+}
+
+Json inside_json(const run::RunResult& result, const run::HostInsideRecord& inside) {
+    Json devices = Json::array();
+    for (const run::InsideDevice& device : inside.devices) {
+        const bool has_parent = device.parent != run::InsideDevice::kNone;
+        devices.push_back({{"name", device.name},
+                           {"kind", kind_text(device.kind)},
+                           {"what", device.what},
+                           {"parent", has_parent ? Json(inside.devices[device.parent].name) : Json(nullptr)},
+                           {"link", device.link.empty() ? Json(nullptr) : Json(device.link)}});
+    }
+    Json parts = Json::array();
+    for (const run::InsidePart& part : inside.parts) {
+        if (part.tlps == 0 && part.bytes == 0 && part.busy == sim::SimTime::zero()) continue;
+        parts.push_back({{"name", part.name},
+                         {"kind", part.kind},
+                         {"rate_bps", part.rate.in_bps()},
+                         {"bytes", part.bytes},
+                         {"wire_bytes", part.wire_bytes},
+                         {"tlps", part.tlps},
+                         {"utilisation", share_of_run(result, part)}});
+    }
+    return {{"host", inside.host}, {"platform", inside.platform}, {"devices", devices}, {"parts", parts}};
+}
+
 Json switches_json(const run::RunResult& result) {
     Json out = Json::array();
     for (const run::SwitchRecord& node : result.switches) {
@@ -241,6 +286,8 @@ std::string result_json(const run::RunResult& result, const std::vector<expect::
     for (uint32_t i = 0; i < result.groups.size(); ++i) out["groups"].push_back(group_json(index, i));
     out["switches"] = switches_json(result);
     out["ports"] = ports_json(result);
+    out["insides"] = Json::array();
+    for (const run::HostInsideRecord& inside : result.insides) out["insides"].push_back(inside_json(result, inside));
     out["wall_seconds"] = result.wall_seconds;
     out["wall_setup_seconds"] = result.wall_setup_seconds;
     return written(out);

@@ -12,6 +12,7 @@
 
 #include "scenarios/output/counter_files.hpp"
 #include "scenarios/output/flow_files.hpp"
+#include "scenarios/output/pcie_file.hpp"
 #include "scenarios/output/perfetto_trace.hpp"
 #include "scenarios/output/result_json.hpp"
 
@@ -92,6 +93,7 @@ WrittenFiles write_run_folder(const std::filesystem::path& folder, const run::Ru
     if (outputs.flows) write("flows.csv", flows_csv(result));
     if (outputs.counters) write("counters.csv", counters_csv(result));
     if (outputs.series) write("series.csv", series_csv(result, outputs.series->what));
+    if (!result.insides.empty()) write("pcie.csv", pcie_csv(result));
     if (outputs.hpcc_fct) write("fct.txt", hpcc_fct(result));
     if (outputs.perfetto) write("trace.json", perfetto_trace(result));
     for (const run::ProgramRecord& program : result.programs)

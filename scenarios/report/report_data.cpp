@@ -32,8 +32,10 @@ constexpr size_t kFlowsOfManyRuns = 25;  // where there are more runs than
 constexpr size_t kManyRuns = 20;
 constexpr size_t kGoodputIntervals = 240;
 constexpr size_t kNodesDrawn = 400;
+constexpr size_t kInsidesDrawn = 8;  // of a run
 
-constexpr int kDigits = 5;      // of measured values: finer than a screen
+constexpr int kDigits = 5;  // of measured values: finer than a screen
+constexpr int kShareDigits = 3;
 constexpr int kTimeDigits = 8;  // of instants, which differ little from each other
 
 /// `value` with so many significant digits; whole numbers without a point; null if it is not finite.
@@ -168,6 +170,65 @@ json picture(const RunResult& result) {
     return {{"count", count}, {"most", kNodesDrawn}, {"nodes", std::move(nodes)}, {"links", std::move(links)}};
 }
 
+/// What the page shows of one direction of a link: width of the bins (us), busy shares, the mean of the run.
+json link_use(const run::HostInsideRecord& inside, uint32_t part, SimTime end) {
+    if (part >= inside.parts.size() || end <= SimTime::zero()) return nullptr;
+    const run::InsidePart& p = inside.parts[part];
+    json values = json::array();
+    for (size_t i = 0; i < p.bins.size(); ++i) {
+        const SimTime from = p.bin * static_cast<int64_t>(i);
+        const SimTime length = std::min(from + p.bin, end) - from;
+        const double share = static_cast<double>(p.bins[i].in_ps()) / static_cast<double>(length.in_ps());
+        values.push_back(number(std::min(share, 1.0), kShareDigits));
+    }
+    return {{"bin", number(p.bin.in_us(), kTimeDigits)},
+            {"values", std::move(values)},
+            {"mean", number(static_cast<double>(p.busy.in_ps()) / static_cast<double>(end.in_ps()), kShareDigits)}};
+}
+
+std::string_view kind_of(run::InsideKind kind) {
+    switch (kind) {
+        case run::InsideKind::NumaNode:
+            return "numa";
+        case run::InsideKind::HostBridge:
+            return "bridge";
+        case run::InsideKind::Switch:
+            return "switch";
+        case run::InsideKind::Adapter:
+            return "adapter";
+        case run::InsideKind::Gpu:
+            return "gpu";
+    }
+    return "";
+}
+
+/// Devices in the order of the tree, with how deep they are in it.
+json inside_tree(const run::HostInsideRecord& inside, SimTime end) {
+    json devices = json::array();
+    std::vector<int> depths;
+    for (const run::InsideDevice& device : inside.devices) {
+        depths.push_back(device.parent < depths.size() ? depths[device.parent] + 1 : 0);
+        devices.push_back({{"name", device.name},
+                           {"kind", kind_of(device.kind)},
+                           {"what", device.what},
+                           {"link", device.link.empty() ? json(nullptr) : json(device.link)},
+                           {"depth", depths.back()},
+                           {"up", link_use(inside, device.up, end)},
+                           {"down", link_use(inside, device.down, end)}});
+    }
+    return {{"host", inside.host},
+            {"platform", inside.platform},
+            {"end", number(end.in_us(), kTimeDigits)},
+            {"devices", std::move(devices)}};
+}
+
+json insides(const RunResult& result, size_t most) {
+    json out = json::array();
+    for (size_t i = 0; i < std::min(most, result.insides.size()); ++i)
+        out.push_back(inside_tree(result.insides[i], result.simulated_time));
+    return out;
+}
+
 /// What charts of several runs show of one.
 json chart_data(const RunResult& result, size_t runs) {
     const SeriesBudget budget{.numbers = std::max(kSeriesNumbers / runs, kFewestSeriesNumbers)};
@@ -196,6 +257,9 @@ json report_data(const std::vector<ReportRun>& runs) {
         json data = chart_data(result, count);
         data["portCount"] = result.ports.size();
         data["ports"] = port_rows(result, ports);
+        const size_t shown_insides = runs.size() > kManyRuns ? 1 : kInsidesDrawn;
+        data["insides"] = insides(result, shown_insides);
+        data["insidesLeftOut"] = result.insides.size() - std::min(shown_insides, result.insides.size());
         data["flowCount"] = result.flows.size();
         data["flows"] = flow_rows(result, flows);
         data["topology"] = picture(result);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "scenarios/build/complex_hosts.hpp"
 #include "scenarios/build/lab_builder.hpp"
 
 namespace simverbs::scenarios::run {
@@ -57,8 +58,10 @@ class AdapterMaker {
         }
         for (uint32_t i = 0; i < count; ++i) {
             const HostSpec host = is_fabric ? fabric_host(spec_, topology_.topology.hosts[i].name) : spec_.lab.hosts[i];
-            ProgramHost to{host.name, host_address(host, i), {}};
+            ProgramHost to{host.name, host_address(host, i), {}, {}};
             if (has_programs[i]) add_adapters_of(host, i, to);
+            // One description stands for all hosts of a fabric: its mistakes are told once.
+            if (!is_fabric || i == 0) check_inside(host, sink_);
             built_.hosts.push_back(std::move(to));
         }
         place_ports();
@@ -72,6 +75,11 @@ class AdapterMaker {
         nics.resize(host.nics.size());  // of one whose profile is not known: so that its ports are counted
         first_adapter_.resize(index + 1);
         first_adapter_[index] = static_cast<uint32_t>(built_.adapters.size());
+        if (host.inside != nullptr) {
+            to.inside = host.inside;
+            built_.complex_hosts.push_back(complex_host(host, first_adapter_[index]));
+            built_.host_of_complex.push_back(index);
+        }
         for (size_t n = 0; n < nics.size(); ++n) {
             to.nics.push_back({host.nics[n].device, addresses.netdevs[n], static_cast<uint32_t>(built_.adapters.size()),
                                host.nics[n].ports});

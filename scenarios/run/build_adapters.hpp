@@ -24,7 +24,8 @@ struct ProgramHost {
         uint32_t adapter = 0;  ///< in FlowFabricConfig::adapters
         int ports = 1;
     };
-    std::vector<Nic> nics;  ///< empty: its ports have flows, no programs
+    std::vector<Nic> nics;                     ///< empty: its ports have flows, no programs
+    std::shared_ptr<const HostInside> inside;  ///< null: it is ideal
 };
 
 struct BuiltAdapters {
@@ -32,6 +33,9 @@ struct BuiltAdapters {
     std::vector<uint32_t> of_programs;  ///< by program: its host
     std::vector<FabricAdapter> adapters;
     std::vector<std::unique_ptr<hca::DeviceProfile>> profiles;  ///< the adapters'
+    /// Hosts with programs whose inside is simulated, and which of `hosts` each is.
+    std::vector<fabric::HostSpec> complex_hosts;
+    std::vector<uint32_t> host_of_complex;
 };
 
 /// Programs know at most that many hosts.

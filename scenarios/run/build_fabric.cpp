@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "models/cc/register_algorithms.hpp"
+#include "scenarios/build/complex_hosts.hpp"
 #include "scenarios/build/known_profiles.hpp"
 #include "scenarios/build/lab_builder.hpp"
 #include "scenarios/lang/metric_table.hpp"
@@ -359,14 +360,17 @@ ScenarioPlan::ScenarioPlan(const ScenarioSpec& spec, const KnownParts& known, Di
     built_.cc = configurer.make_cc();
     BuiltFaults faults = build_faults(spec, *topology_, built_.adapters, workloads_, sink);
     if (spec.workloads.empty() && spec.programs.empty()) check_hosts(sink);
+    check_use_of_platforms(sink);
     built_.faults = std::move(faults.records);
     built_.faulty_ports = std::move(faults.ports);
+    built_.slot_faults = std::move(faults.slots);
     if (!known.has_values || !workloads_.has_all() || built_.cc == nullptr) return;
     choose_services_of_programs(services, spec, built_.adapters, sink);
     built_.config = configurer.configure(*built_.cc, services);
     built_.config.faults = std::move(faults.links);
     built_.config.storms = std::move(faults.storms);
     built_.config.adapters = std::move(built_.adapters.adapters);
+    built_.config.complex_hosts = std::move(built_.adapters.complex_hosts);
     // Programs take turns with the fabric, in one thread.
     if (!spec.programs.empty()) built_.config.engine.threads = 1;
     built_.codes = services.codes();
@@ -376,12 +380,27 @@ ScenarioPlan::ScenarioPlan(const ScenarioSpec& spec, const KnownParts& known, Di
     }
 }
 
+/// A platform counts for programs alone: flows have no host in which they could wait.
+void ScenarioPlan::check_use_of_platforms(DiagnosticSink& sink) const {
+    if (!spec_.programs.empty() || spec_.workloads.empty()) return;
+    const auto refuse = [&](const HostSpec& host) {
+        if (host.inside != nullptr)
+            sink.add(host.inside->position, host.inside->path,
+                     "nothing passes this platform: flows are sent by an ideal host", "a scenario with 'programs'",
+                     "remove it, or let programs such as ib_write_bw send what the workloads do");
+    };
+    for (const HostSpec& host : spec_.lab.hosts) refuse(host);
+    if (spec_.topology.is_fabric) refuse(spec_.topology.host);
+}
+
 /// A lab without programs has adapters all the same.
 void ScenarioPlan::check_hosts(DiagnosticSink& sink) const {
     std::vector<fabric::NicSpec> nics;
     std::vector<std::unique_ptr<hca::DeviceProfile>> profiles;
-    for (uint32_t i = 0; i < spec_.lab.hosts.size(); ++i)
+    for (uint32_t i = 0; i < spec_.lab.hosts.size(); ++i) {
         (void)add_adapters(spec_.lab.hosts[i], i, nics, profiles, sink);
+        check_inside(spec_.lab.hosts[i], sink);
+    }
 }
 
 std::optional<BuiltScenario> ScenarioPlan::take() {
@@ -404,6 +423,7 @@ void make_fabric(BuiltScenario& built, const ProgramSide& programs) {
     }
     built.fabric =
         std::make_unique<FlowFabric>(built.topology.topology, std::move(built.plan), built.config, programs.memory);
+    for (const SlotFault& fault : built.slot_faults) schedule(fault, built.fabric->adapters());
 }
 
 std::optional<BuiltScenario> build_scenario(const ScenarioSpec& spec, DiagnosticSink& sink) {

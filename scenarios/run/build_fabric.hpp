@@ -20,6 +20,7 @@
 #include "scenarios/run/flow_capture.hpp"
 #include "scenarios/run/flow_fabric.hpp"
 #include "scenarios/run/run_result.hpp"
+#include "scenarios/run/slot_fault.hpp"
 
 namespace simverbs::scenarios::run {
 
@@ -37,6 +38,7 @@ struct BuiltScenario {
     std::vector<GroupRecord> groups;
     std::vector<FaultRecord> faults;
     std::vector<FaultyPort> faulty_ports;
+    std::vector<SlotFault> slot_faults;
     ServiceCodes codes;  ///< for captures
     std::unique_ptr<cc::CongestionControl> cc;
     /// What programs see; adapters have moved on into `config`.
@@ -68,11 +70,13 @@ class ScenarioPlan {
     /// Null if the network is not known.
     [[nodiscard]] const BuiltTopology* topology() const { return topology_ ? &*topology_ : nullptr; }
     [[nodiscard]] const BuiltWorkloads& workloads() const { return workloads_; }
+    [[nodiscard]] const BuiltAdapters& adapters() const { return built_.adapters; }
     /// nullopt if there was a problem.
     [[nodiscard]] std::optional<BuiltScenario> take();
 
   private:
     void check_hosts(DiagnosticSink& sink) const;
+    void check_use_of_platforms(DiagnosticSink& sink) const;
 
     const ScenarioSpec& spec_;
     size_t reports_before_;

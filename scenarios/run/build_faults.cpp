@@ -36,6 +36,8 @@ class FaultMaker {
                 return;  // the programs' own
             case FaultPlace::Port:
                 return change_port(fault);
+            case FaultPlace::Slot:
+                return degrade(fault);
         }
     }
 
@@ -209,6 +211,50 @@ class FaultMaker {
                       "a port of a host that runs programs", "for others there are 'down', 'flap' and 'kill'");
         else
             report_unknown_place(topology_, *place, "port", sink_);
+    }
+    /// A host has an inside if programs run there.
+    void degrade(const AddressedFaultSpec& fault) {
+        if (!fault.victim || adapters_.hosts.empty()) {
+            if (fault.victim && !has_programs_)
+                sink_.add(fault.victim->position, fault.victim->path,
+                          fmt::format("nothing passes the slot {}", quoted(*fault.victim)), "a scenario with programs");
+            return;
+        }
+        const std::string& text = fault.victim->text;
+        const size_t slash = text.rfind('/');
+        if (slash == std::string::npos) return;  // has been reported
+        const std::string host_name = text.substr(0, slash), slot_name = text.substr(slash + 1);
+        SlotFault made;
+        made.fault = number_;
+        made.from = fault.from;
+        made.until = fault.until;
+        if (fault.generation) made.generation = static_cast<uint8_t>(*fault.generation);
+        if (fault.lanes) made.lanes = static_cast<uint8_t>(*fault.lanes);
+        for (made.host = 0; made.host < adapters_.host_of_complex.size(); ++made.host) {
+            const ProgramHost& host = adapters_.hosts[adapters_.host_of_complex[made.host]];
+            if (host.name != host_name) continue;
+            const auto agent = find_agent(host.inside->spec, slot_name);
+            if (!agent) return;  // has been reported
+            made.agent = *agent;
+            built_.slots.push_back(std::move(made));
+            return;
+        }
+        sink_.add(fault.victim->position, fault.victim->path,
+                  fmt::format("nothing passes the slot {}: no program runs on '{}'", quoted(*fault.victim), host_name),
+                  "a slot of a host that runs programs");
+    }
+    [[nodiscard]] static std::optional<host::AgentId> find_agent(const host::PlatformSpec& platform,
+                                                                 std::string_view slot) {
+        host::AgentId agent = 0;
+        for (const host::NicSlotSpec& nic : platform.nics) {
+            if (nic.name == slot) return agent;
+            ++agent;
+        }
+        for (const host::GpuSpec& gpu : platform.gpus) {
+            if (gpu.name == slot) return agent;
+            ++agent;
+        }
+        return std::nullopt;
     }
     void missing_programs(const AddressedFaultSpec& fault) const {
         const std::optional<PlaceRef>& place = fault.program.port;

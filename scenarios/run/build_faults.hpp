@@ -11,6 +11,7 @@
 #include "scenarios/run/faulty_port.hpp"
 #include "scenarios/run/flow_fabric.hpp"
 #include "scenarios/run/run_result.hpp"
+#include "scenarios/run/slot_fault.hpp"
 
 namespace simverbs::scenarios::run {
 
@@ -18,6 +19,7 @@ struct BuiltFaults {
     std::vector<FabricFault> links;
     std::vector<FaultyPort> ports;
     std::vector<FabricStorm> storms;
+    std::vector<SlotFault> slots;
     std::vector<FaultRecord> records;  ///< as the scenario lists them; LinkFault::path is the name
 };
 

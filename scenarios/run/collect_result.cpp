@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "scenarios/run/collect_inside.hpp"
+
 namespace simverbs::scenarios::run {
 
 namespace {
@@ -94,6 +96,7 @@ void name_flows(const ScenarioSpec& spec, const flow::FlowPlan& plan, RunResult&
 
 void describe_parts(const ScenarioSpec& spec, const BuiltScenario& built, RunResult& result) {
     name_parts(built.topology, result);
+    name_insides(built.adapters, result);
     for (size_t i = 0; i < result.switches.size(); ++i) {
         SwitchRecord& s = result.switches[i];
         const fabric::SwitchConfig& c = built.fabric->fabric_switch(i).config();
@@ -213,6 +216,9 @@ void collect_end(const ScenarioSpec& spec, BuiltScenario& built, RunResult& resu
     }
     collect_flows(spec, built, result);
     collect_faults(spec, built, result);
+    collect_insides(built.fabric->adapters(), result);
+    for (const SlotFault& fault : built.slot_faults)
+        collect(fault, built.fabric->adapters(), result.faults[fault.fault]);
     for (const FabricStorm& storm : built.fabric->config().storms)
         for (FaultRecord& fault : result.faults)
             if (const uint64_t frames = built.fabric->storm_frames(storm); fault.name == storm.name && frames > 0)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/flow/flow_table.hpp"
+#include "scenarios/run/inside_record.hpp"
 #include "sim/sim_time.hpp"
 #include "sim/stats/time_histogram.hpp"
 #include "sim/units.hpp"
@@ -185,7 +186,9 @@ struct RunResult {
     std::vector<FlowRecord> flows;  ///< by FlowIndex
     std::vector<ProgramRecord> programs;
     std::vector<FaultRecord> faults;
-    std::vector<std::string> warnings;  ///< what the user should know, one sentence each
+    std::vector<HostInsideRecord> insides;   ///< of hosts with programs and a platform
+    std::vector<PcieLinkRecord> pcie_links;  ///< of all of them
+    std::vector<std::string> warnings;       ///< what the user should know, one sentence each
 
     std::vector<sim::SimTime> sample_times;
     std::vector<PortSamples> port_samples;  ///< of the ports that somebody asked for

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/fabric/fabric.hpp"
+#include "models/host/complex.hpp"
 #include "models/wire/gid.hpp"
 #include "verbs_shim/server/lab.hpp"
 
@@ -38,6 +39,14 @@ class DetachedLab final : public server::LabObserver {
         config.name = "fuzz";
         config.explain = true;
         config.hosts = {{"h0", 0x0A000001, {{"mlx5_0", "eth0"}}}, {"h1", 0x0A000002, {{"mlx5_0", "eth0"}}}};
+        const host::PlatformSpec platform = platform_with_gpus();
+        config.hosts[0].gpus.numa_nodes = static_cast<uint32_t>(platform.numa_nodes.size());
+        for (const host::GpuSpec& gpu : platform.gpus) {
+            server::GpuConfig to;
+            to.info.bytes = gpu.hbm_bytes;
+            to.info.bar1_bytes = gpu.bar1_bytes;
+            config.hosts[0].gpus.gpus.push_back(to);
+        }
         lab_ = std::make_unique<server::Lab>(config, *this);
         fabric::FabricSpec spec;
         for (uint32_t h = 0; h < 2; ++h) {
@@ -54,9 +63,23 @@ class DetachedLab final : public server::LabObserver {
             nic.ports = {port};
             spec.nics.push_back(nic);
         }
+        spec.hosts.push_back({"h0", {0}, [platform] { return std::make_unique<host::Complex>(platform); }});
         spec.links.push_back({{false, 0, 1}, {false, 1, 1}, {}, {}, {}});
         fabric_ = std::make_unique<fabric::Fabric>(spec, sim::EngineConfig{}, &lab_->memory());
         lab_->attach(fabric_->engine(), *fabric_->mover(), {{&fabric_->nic(0)}, {&fabric_->nic(1)}});
+        host::HostNode& node = fabric_->adapters().host(0);
+        node.add_part(*lab_->hosts()[0].gpus);
+        lab_->attach_gpus(0, {&node.complex(), [&node](const host::CopySpec& copy, sim::SimTime now,
+                                                       host::CopySink& sink) { node.submit(copy, now, sink); }});
+    }
+    /// Two GPUs next to the first host's adapter.
+    static host::PlatformSpec platform_with_gpus() {
+        host::PlatformSpec platform;
+        platform.numa_nodes.emplace_back();
+        platform.bridges.emplace_back();
+        platform.nics.emplace_back();
+        platform.gpus.resize(2);
+        return platform;
     }
 
     std::unique_ptr<server::Lab> lab_;

@@ -3,9 +3,12 @@
 
 Published figures of single runs stand in program_cases.py."""
 
+import contextlib
+import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 import named_checks
 from named_checks import OPTIONS
@@ -138,7 +141,60 @@ def noticing_a_change_in_memory_costs_what_the_profile_says():
     expect(abs(dear - base - 0.5) <= 0.03, f"memory_poll 100 ns: {base} us, 600 ns: {dear} us")
 
 
-CHECKS = [noticing_a_change_in_memory_costs_what_the_profile_says, latency_steps_up_where_inline_ends,
+@contextlib.contextmanager
+def lab_with(server, client=None):
+    """A lab file: hosts as the texts say (both alike, if there is one), with an adapter of 200 Gb/s each."""
+    with tempfile.TemporaryDirectory(prefix="svt-") as folder:
+        file = pathlib.Path(folder) / "lab.yaml"
+        file.write_text(f"hosts: {{h0: {server}, h1: {client or server}}}\nnic: cx6-200g\n")
+        yield str(file)
+
+
+def slot(name, change=""):
+    return f"{{platform: {{like: two_socket{change}}}, nics: {{mlx5_0: {{slot: {name}}}}}}}"
+
+
+def a_nominal_slot_is_as_fast_as_the_ideal_host():
+    """A slot as fast as the adapter, right at a root port: the profile's latencies hold just this."""
+    with lab_with("{}") as ideal, lab_with(slot("nic1")) as nominal:
+        for tool, size in (("ib_write_lat", 2), ("ib_write_lat", 65536), ("ib_send_lat", 4096), ("ib_read_lat", 8),
+                           ("ib_atomic_lat", 8)):
+            without, within = latency(tool, size, "-n 20", ideal), latency(tool, size, "-n 20", nominal)
+            expect(abs(within - without) <= 0.01, f"{tool} {size}: {without} us ideal, {within} us in its slot")
+        for tool in ("ib_write_bw", "ib_read_bw"):
+            without, within = bandwidth(tool, 65536, "-n 500", ideal), bandwidth(tool, 65536, "-n 500", nominal)
+            expect(abs(within - without) <= 0.002 * without, f"{tool}: {without} MiB/s ideal, {within} in its slot")
+
+
+def tlp_rate(lanes, transfers, ack_limit):
+    """bit/s of TLPs: 128b/130b, an ACK and an update of credits of 8 bytes each every `ack_limit` bytes, a SKP ordered set."""
+    return lanes * transfers * 128 / 130 * (1 - 8 / ack_limit - 8 / ack_limit - 4 / 1538)
+
+
+def a_slot_of_half_width_carries_what_its_lanes_do():
+    """PCIe 4.0 x8, MPS 256, MRRS 512: two completions with 20 bytes of framing each for 512 bytes that an adapter reads, a
+    TLP with 24 for 256 that it writes. Several QPs, so that nothing but the slot is in the way."""
+    rate = tlp_rate(8, 16e9, 203)
+    read, write = (rate / 8 / (1 << 20) * share for share in (512 / 552, 256 / 280))
+    half = slot("nic1", ", slots: {nic1: {width: 8}}")
+    # Who sends reads its slot, who receives writes to it.
+    for receiver, sender, expected in ((half, slot("nic1"), write), (slot("nic1"), half, read), (half, half, min(read, write))):
+        for tool, hosts in (("ib_write_bw", (receiver, sender)), ("ib_read_bw", (sender, receiver))):
+            with lab_with(*hosts) as lab:
+                measured = bandwidth(tool, 65536, "-n 2000", lab)
+                expect(abs(measured - expected) <= 0.01 * expected,
+                       f"{tool}, {hosts}: {measured} MiB/s; the slot reads {read:.0f} and writes {write:.0f}")
+
+
+def a_pcie_switch_costs_its_latency_each_way():
+    """A WRITE with its data inline passes it with the doorbell, and at the far end with the data."""
+    with lab_with(slot("nic1")) as direct, lab_with(slot("nic0")) as switched:
+        near, far = latency("ib_write_lat", 2, "-n 20", direct), latency("ib_write_lat", 2, "-n 20", switched)
+        expect(abs(far - near - 0.22) <= 0.02, f"{near} us at a root port, {far} us below a switch of 110 ns")
+
+
+CHECKS = [a_nominal_slot_is_as_fast_as_the_ideal_host, a_slot_of_half_width_carries_what_its_lanes_do,
+          a_pcie_switch_costs_its_latency_each_way, noticing_a_change_in_memory_costs_what_the_profile_says, latency_steps_up_where_inline_ends,
           latency_grows_with_size_as_published, infiniband_is_faster_than_roce, inline_is_faster_than_not_inline,
           a_read_takes_longer_than_a_write, goodput_is_what_the_headers_leave, message_rate_is_the_profiles]
 

@@ -105,6 +105,32 @@ def a_lossy_cable_costs_bandwidth_alone():
     expect(run_file(LIBRARY / "write_bw_lossy.yaml"), 0, "passed write_bw_lossy")
 
 
+def a_slot_that_loses_lanes_halves_the_bandwidth_and_the_links_say_so():
+    file = LIBRARY / "half_width_slot.yaml"
+    outputs = []
+    for _ in range(2):
+        with tempfile.TemporaryDirectory(prefix="svt-") as folder:
+            expect(run_file(file, "--out", folder), 0, "passed half_width_slot", "fault 'lanes' fired")
+            outputs.append(files_of(folder))
+    if outputs[0] != outputs[1]:
+        raise AssertionError("two runs write different files")
+    lines = next(text for name, text in outputs[0].items() if name.endswith("pcie.csv")).decode().splitlines()
+    busiest = {}
+    for host, part, _, _, _, _, share in (line.split(",") for line in lines[1:]):
+        busiest[host, part] = max(busiest.get((host, part), 0), float(share))
+    # It reads what it sends, over the downstream half of the link.
+    if not busiest["h1", "nic1 down"] > 1.8 * busiest["h0", "nic1 up"] > 0.5:
+        raise AssertionError(f"{busiest}")
+    text = file.read_text()
+    wrong = run_text(text.replace("slot: h1/nic1, width: 8}", "slot: h1/nic1, width: 8, from: 100 s}"))
+    expect(wrong, 1, "fault 'lanes' never fired: the run had ended before")
+
+
+def a_platform_that_nothing_would_pass_is_refused():
+    text = "hosts: 2\nnic: cx6-200g\nplatform: two_socket\nworkloads: [{kind: incast, senders: [h0], receiver: h1, bytes: 1 MB}]\n"
+    expect(run_text(text), 2, "nothing passes this platform: flows are sent by an ideal host")
+
+
 def a_wrong_expectation_fails_the_run():
     text = (LIBRARY / "pingpong_lost_packet.yaml").read_text()
     wrong = text.replace("fault at_the_end fired 1 times", "fault at_the_end fired 2 times")
@@ -383,7 +409,8 @@ def runs_are_set_side_by_side():
 
 CHECKS = [every_scenario_of_the_library_meets_its_expectations, runs_are_set_side_by_side, a_folder_that_cannot_be_made_is_told_before_the_run, check_and_run_find_the_same, a_program_s_text_is_the_same_twenty_times, a_killed_run_leaves_no_result,
           a_lost_packet_is_found_and_the_programs_end_right, a_dead_cable_ends_in_the_status_of_retries,
-          a_lossy_cable_costs_bandwidth_alone, a_wrong_expectation_fails_the_run, a_fault_that_never_fires_fails_the_run,
+          a_lossy_cable_costs_bandwidth_alone, a_slot_that_loses_lanes_halves_the_bandwidth_and_the_links_say_so,
+          a_platform_that_nothing_would_pass_is_refused, a_wrong_expectation_fails_the_run, a_fault_that_never_fires_fails_the_run,
           a_fault_acts_on_no_more_packets_than_it_may, the_same_scenario_prints_the_same_bytes,
           a_timeout_is_simulated_and_ends_the_program, a_program_starts_when_the_one_before_is_ready,
           a_program_that_never_gets_ready_holds_up_the_next, a_stall_is_reported_long_before_the_timeout,

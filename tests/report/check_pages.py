@@ -22,12 +22,12 @@ SECONDS = 30  # for a page to be drawn; it takes one
 HEADINGS = ["Key figures", "Expectations", "Flow completion", "FCT slowdown by flow size", "Distribution", "Over time",
             "Goodput", "Topology", "Ports", "Slowest flows"]
 RICH = [*HEADINGS, "Queues", "Port rates", "ECN marks", "Switch buffers", "Flow rates: delivered", "Pause map", "Workloads",
-        "Faults", "Settings"]
+        "Faults", "Settings", "Inside the hosts"]
 COMPARED = ["Runs", "websearch", "incast", "All flows and ports", "Expectations", "Flow completion", "FCT slowdown by flow size",
             "Distribution", "Over time", "Goodput"]
 # Of each page: headings it must have, and how many charts.
-PAGES = {"rich": (RICH, 9), "empty": (HEADINGS, 0), "none": (["Ports"], 0), "sweep": (RICH, 9),
-         "hostile": ([*RICH, "Why it got stuck"], 9), "large": ([*HEADINGS, "Workloads"], 3),
+PAGES = {"rich": (RICH, 10), "empty": (HEADINGS, 0), "none": (["Ports"], 0), "sweep": (RICH, 10),
+         "hostile": ([*RICH, "Why it got stuck"], 10), "large": ([*HEADINGS, "Workloads"], 3),
          "compare": (COMPARED, 10), "compare_bare": (COMPARED, 0),
          **{name: (use_timeline.HEADINGS, 1) for name in ("timeline", "timeline_empty", "timeline_large", "timeline_hostile")}}
 GLOBALS = "Object.getOwnPropertyNames(globalThis)"
@@ -149,6 +149,20 @@ def use_topology(page):
     expect(page.evaluate("document.querySelector('#port-table input').value") != "", "a click on a node finds its ports")
 
 
+def use_insides(page):
+    rows = page.evaluate("[...document.querySelectorAll('#insides tbody tr')].map((r) => r.innerText.split('\\t').map((t) => t.trim()))")
+    expect([row[0].split()[0] for row in rows] == ["node0", "root0", "pex0", "nic0", "gpu0"], f"the tree, root first: {rows}")
+    expect(rows[3][1] == "gen4 x8, of gen4 x16" and rows[3][3] == "60%", f"a link and how busy it was: {rows[3]}")
+    depths = page.evaluate("[...document.querySelectorAll('#insides th.device')].map((h) => h.getAttribute('aria-level'))")
+    expect(depths == ["1", "2", "3", "4", "4"], f"how deep each is in the tree: {depths}")
+    left, top, width, height = middle(page, "#insides tbody tr:nth-child(4) td.strip div")
+    tips = []
+    for at in (0.25, 0.75):
+        page.mouse("mouseMoved", left + width * at, top + height / 2)
+        tips.append(page.evaluate("document.querySelector('#tip').textContent"))
+    expect("90%" in tips[0] and "30%" in tips[1], f"a strip says how busy the link was at that time: {tips}")
+
+
 def use_runs(page):
     before = page.evaluate("document.querySelector('#flow-table tbody').innerText")
     page.evaluate("""(() => { const s = document.querySelector('#run-choice'); s.value = '1';
@@ -179,7 +193,7 @@ def print_page(page):
     page.wait_for("!document.documentElement.classList.contains('printing')", SECONDS)
 
 
-USES = {"rich": [use_charts, use_tables, use_topology, print_page], "sweep": [use_charts, use_runs],
+USES = {"rich": [use_charts, use_tables, use_topology, use_insides, print_page], "sweep": [use_charts, use_runs],
         "compare": [use_places, print_page], "timeline": [*use_timeline.USES, print_page], "timeline_large": [use_timeline.use_large]}
 
 

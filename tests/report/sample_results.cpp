@@ -160,6 +160,33 @@ void add_samples(RunResult& r, size_t samples) {
     }
 }
 
+/// A host with an adapter and a GPU below one switch; the adapter's link was busy in the first half.
+void add_inside(RunResult& r) {
+    run::HostInsideRecord inside;
+    inside.host = r.hosts.front().name;
+    inside.platform = "one_switch";
+    inside.devices = {{run::InsideKind::NumaNode, "node0", {}, {}},
+                      {run::InsideKind::HostBridge, "root0", {}, {}, 0},
+                      {run::InsideKind::Switch, "pex0", {}, "gen4 x16", 1},
+                      {run::InsideKind::Adapter, "nic0", "mlx5_0", "gen4 x8, of gen4 x16", 2},
+                      {run::InsideKind::Gpu, "gpu0", "A100", "gen4 x16", 2}};
+    constexpr size_t kBins = 200;
+    for (size_t d = 2; d < inside.devices.size(); ++d) {
+        for (const bool up : {false, true}) {
+            run::InsidePart part{inside.devices[d].name + (up ? " up" : " down"), "PCIe link", BitRate::gbps(200)};
+            part.bin = r.simulated_time / static_cast<int64_t>(kBins);
+            for (size_t i = 0; i < kBins; ++i) {
+                const double share = d == 3 && i < kBins / 2 ? 0.9 : 0.1 * static_cast<double>(d);
+                part.bins.push_back(SimTime::ps(static_cast<int64_t>(share * static_cast<double>(part.bin.in_ps()))));
+                part.busy += part.bins.back();
+            }
+            (up ? inside.devices[d].up : inside.devices[d].down) = static_cast<uint32_t>(inside.parts.size());
+            inside.parts.push_back(std::move(part));
+        }
+    }
+    r.insides.push_back(std::move(inside));
+}
+
 }  // namespace
 
 RunResult rich_result(double load) {
@@ -189,6 +216,7 @@ RunResult rich_result(double load) {
     r.flows[77].retransmitted = 512;
     add_counts(r, load);
     add_samples(r, kSamples);
+    add_inside(r);
     r.ports[16].end.drops = 14;
     r.faults = {{"link tor0/1 down at 4 ms", 1, true}, {"lose the 3rd CNP of h3", 0, false}};
     return r;
@@ -221,6 +249,11 @@ RunResult hostile_result() {
     r.switches[0].name = "__proto__";
     for (uint32_t p = 0; p < 20; ++p) r.ports[p].name = (p % 2 == 0 ? endless : markup) + std::to_string(p);
     r.links[0].name = markup;
+    r.insides[0].host = markup;
+    r.insides[0].platform = endless;
+    r.insides[0].devices[3].name = endless;
+    r.insides[0].devices[4].what = markup;
+    r.insides[0].devices[2].up = 4'000'000;
     r.links[1].a = 4'000'000;
     r.ports[5].rate = BitRate();
     r.flows[0].bytes = 0;

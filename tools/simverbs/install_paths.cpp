@@ -42,6 +42,17 @@ std::string preload_library() {
                                                   fs::path(SIMVERBS_PREFIX) / SIMVERBS_LIBDIR / "simverbs" / kName});
 }
 
+std::string gpu_libraries() {
+    const fs::path here = executable_folder();
+    for (const fs::path& place : {here / "../verbs_shim/cuda/lib",  // build tree
+                                  here / ".." / SIMVERBS_LIBDIR / "simverbs/gpu",
+                                  fs::path(SIMVERBS_PREFIX) / SIMVERBS_LIBDIR / "simverbs/gpu"}) {
+        std::error_code error;
+        if (fs::exists(place, error)) return fs::weakly_canonical(place, error).string();
+    }
+    return {};
+}
+
 std::string labs_folder() {
     const fs::path here = executable_folder();
     // Only a build tree may use the sources: what is installed depends on nothing but itself.

@@ -15,6 +15,7 @@
 #include "scenarios/lang/lab_loader.hpp"
 #include "sim/engine.hpp"
 #include "sim/node.hpp"
+#include "tools/simverbs/host_gpus.hpp"
 #include "tools/simverbs/install_paths.hpp"
 #include "tools/simverbs/user_error.hpp"
 #include "verbs_shim/server/arbiter.hpp"
@@ -53,6 +54,7 @@ server::LabConfig config_of(const scenarios::LabSpec& spec, const LabRequest& re
     config.name = spec.name;
     config.seed = spec.seed;
     config.explain = request.explain;
+    config.gpu_libraries = gpu_libraries();
     config.clock = spec.clock == scenarios::ClockKind::Wall ? protocol::ClockMode::Wall : protocol::ClockMode::Virtual;
     return config;
 }
@@ -122,8 +124,9 @@ struct LabSession::Parts {
     scenarios::BuiltLab built;                     ///< of a lab's file
     std::unique_ptr<server::Lab> lab;
     std::unique_ptr<LabAlarm> alarm;
-    std::unique_ptr<fabric::Fabric> fabric;  ///< of a lab's file
-    fabric::Adapters* adapters = nullptr;    ///< of whichever fabric
+    std::unique_ptr<fabric::Fabric> fabric;   ///< of a lab's file
+    fabric::Adapters* adapters = nullptr;     ///< of whichever fabric
+    std::vector<uint32_t> hosts_with_inside;  ///< in the order of the fabric's
     bool captures = false;
     std::vector<std::string> link_names;
     std::vector<const link::Link*> links;
@@ -163,6 +166,15 @@ struct LabSession::Parts {
             for (const size_t adapter : of_host) to.push_back(&adapters->nic(adapter));
         }
         lab->attach(engine, *adapters->mover(), hcas);
+        for (size_t i = 0; i < hosts_with_inside.size(); ++i) {
+            const uint32_t h = hosts_with_inside[i];
+            server::GpuHost* const gpus = lab->hosts()[h].gpus.get();
+            if (gpus == nullptr) continue;
+            host::HostNode& node = adapters->host(i);
+            node.add_part(*gpus);
+            lab->attach_gpus(h, {&node.complex(), [&node](const host::CopySpec& copy, sim::SimTime now,
+                                                          host::CopySink& sink) { node.submit(copy, now, sink); }});
+        }
     }
 };
 
@@ -179,6 +191,8 @@ LabSession::LabSession(const scenarios::LabSpec& spec, const LabRequest& request
         server::HostConfig host{spec.hosts[h].name, b.hosts[h].ipv4, {}};
         for (size_t n = 0; n < spec.hosts[h].nics.size(); ++n)
             host.nics.push_back({spec.hosts[h].nics[n].device, b.hosts[h].netdevs[n]});
+        if (spec.hosts[h].inside != nullptr) parts_->hosts_with_inside.push_back(static_cast<uint32_t>(h));
+        if (spec.hosts[h].inside != nullptr) host.gpus = gpus_of(*spec.hosts[h].inside, static_cast<uint32_t>(h));
         config.hosts.push_back(std::move(host));
     }
     parts_->lab = std::make_unique<server::Lab>(config, observer);
@@ -225,6 +239,7 @@ LabSession::LabSession(const scenarios::ScenarioSpec& spec, scenarios::run::Buil
             host.nics.push_back({nic.device, nic.netdev});
             of_host.push_back(nic.adapter);
         }
+        if (from.inside != nullptr) host.gpus = gpus_of(*from.inside, static_cast<uint32_t>(config.hosts.size()));
         config.hosts.push_back(std::move(host));
     }
     parts_->lab = std::make_unique<server::Lab>(config, observer);
@@ -232,6 +247,7 @@ LabSession::LabSession(const scenarios::ScenarioSpec& spec, scenarios::run::Buil
     scenarios::run::make_fabric(built,
                                 {&lab.memory(), [&lab](uint32_t host, uint32_t nic) { return &lab.sink(host, nic); }});
     parts_->adapters = &built.fabric->adapters();
+    parts_->hosts_with_inside = built.adapters.host_of_complex;
     const auto& links = built.topology.topology.links;
     for (size_t i = 0; i < links.size(); ++i) {
         parts_->link_names.push_back(built.topology.port_name(links[i].a) + " - " +

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "verbs_shim/protocol/messages.hpp"
+#include "verbs_shim/server/lab_block.hpp"
 
 extern char** environ;
 
@@ -33,12 +34,13 @@ class Environment {
         set("LD_PRELOAD", preload);
         set(protocol::kEnvSocket, entry.socket);
         set(protocol::kEnvHost, entry.host);
+        set_library_path(entry);
         if (entry.slot != protocol::kNoItem) set(protocol::kEnvSlot, std::to_string(entry.slot));
         if (entry.program != protocol::kNoItem) set(protocol::kEnvProgram, std::to_string(entry.program));
         for (char** e = environ; *e != nullptr; ++e) {
             bool ours = false;
-            for (const char* name :
-                 {"LD_PRELOAD", protocol::kEnvSocket, protocol::kEnvHost, protocol::kEnvSlot, protocol::kEnvProgram})
+            for (const char* name : {"LD_PRELOAD", "LD_LIBRARY_PATH", "PATH", protocol::kEnvSocket, protocol::kEnvHost,
+                                     protocol::kEnvSlot, protocol::kEnvProgram, protocol::kEnvGpuLibraries})
                 ours = ours || is_variable(*e, name);
             if (!ours) strings_.emplace_back(*e);
         }
@@ -48,10 +50,45 @@ class Environment {
     [[nodiscard]] char** data() { return pointers_.data(); }
 
   private:
+    /// What stands in for GPUs' libraries is in front on hosts with GPUs, and nowhere on others.
+    void set_library_path(const LabEntry& entry) {
+        const char* const given = std::getenv("LD_LIBRARY_PATH");
+        const char* const earlier = std::getenv(protocol::kEnvGpuLibraries);
+        std::string path = given == nullptr ? "" : given;
+        if (earlier != nullptr && *earlier != '\0' && path.rfind(earlier, 0) == 0)
+            path.erase(0, std::strlen(earlier) + (path.size() > std::strlen(earlier) ? 1 : 0));
+        const std::string folder = server::gpu_library_link(entry.socket, entry.host);
+        if (::access((folder + "/libcuda.so.1").c_str(), F_OK) == 0) {
+            path = path.empty() ? folder : folder + ":" + path;
+            set(protocol::kEnvGpuLibraries, folder);
+        }
+        if (!path.empty()) set("LD_LIBRARY_PATH", path);
+        set_path(folder, earlier);
+    }
+    static constexpr char kUsualPath[] = "/usr/local/bin:/usr/bin:/bin";
+    /// So are the commands.
+    void set_path(const std::string& folder, const char* earlier) {
+        const char* const given = std::getenv("PATH");
+        std::string path = given == nullptr ? "" : given;
+        const std::string old = earlier == nullptr ? "" : std::string(earlier) + "/bin:";
+        if (!old.empty() && path.rfind(old, 0) == 0) path.erase(0, old.size());
+        const bool has_commands = ::access((folder + "/bin").c_str(), F_OK) == 0;
+        if (has_commands) path = folder + "/bin:" + (given == nullptr ? kUsualPath : path);
+        if (has_commands || given != nullptr) set("PATH", path);
+    }
     void set(const char* name, const std::string& value) { strings_.push_back(std::string(name) + "=" + value); }
     std::vector<std::string> strings_;
     std::vector<char*> pointers_;
 };
+
+/// A host with GPUs has commands of its own, under names that this machine may have, too.
+ProgramCommand command_of_host(const ProgramCommand& command, const LabEntry& entry) {
+    ProgramCommand out = command;
+    if (command.argv.empty() || command.argv.front().find('/') != std::string::npos) return out;
+    const std::string file = server::gpu_library_link(entry.socket, entry.host) + "/bin/" + command.argv.front();
+    if (::access(file.c_str(), X_OK) == 0) out.file = file;
+    return out;
+}
 
 std::vector<char*> pointers_to(const std::vector<std::string>& words) {
     std::vector<char*> pointers;
@@ -106,8 +143,9 @@ struct ChildReport {
 
 }  // namespace
 
-Launched launch(const ProgramCommand& command, const LabEntry& entry, const LaunchFds& fds) {
+Launched launch(const ProgramCommand& given, const LabEntry& entry, const LaunchFds& fds) {
     Launched launched;
+    const ProgramCommand command = command_of_host(given, entry);
     Environment environment(entry);
     std::vector<char*> argv = pointers_to(command.argv);
     int report_pipe[2];
@@ -129,7 +167,8 @@ Launched launch(const ProgramCommand& command, const LabEntry& entry, const Laun
     return launched;
 }
 
-int become(const ProgramCommand& command, const LabEntry& entry) {
+int become(const ProgramCommand& given, const LabEntry& entry) {
+    const ProgramCommand command = command_of_host(given, entry);
     Environment environment(entry);
     std::vector<char*> argv = pointers_to(command.argv);
     (void)fix_addresses();

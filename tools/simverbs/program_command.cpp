@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "tools/simverbs/install_paths.hpp"
 #include "tools/simverbs/user_error.hpp"
 
 namespace simverbs::tools {
@@ -58,7 +59,11 @@ std::string find_in_path(const std::string& name) {
 std::string resolve(const std::string& name) {
     if (name.empty()) throw UserError("the command is empty; expected a program and its arguments");
     if (name.find('/') == std::string::npos) {
-        const std::string found = find_in_path(name);
+        std::string found = find_in_path(name);
+        // Commands of hosts with GPUs (nvidia-smi) need not exist here.
+        if (const std::string of_hosts = gpu_libraries() + "/bin/" + name;
+            found.empty() && is_executable_file(of_hosts))
+            found = of_hosts;
         if (found.empty())
             throw UserError(fmt::format("{}: no such program in PATH; install it, or give its path", name));
         return fs::absolute(found).string();

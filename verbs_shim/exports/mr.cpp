@@ -26,8 +26,7 @@ SIMVERBS_EXPORT ibv_mr* ibv_reg_dmabuf_mr(ibv_pd* pd, uint64_t offset, size_t le
     if (!verbs::is_ours(pd->context)) {
         return SIMVERBS_FORWARD(ibv_reg_dmabuf_mr, "IBVERBS_1.12", pd, offset, length, iova, fd, access);
     }
-    errno = EOPNOTSUPP;
-    return nullptr;
+    return verbs::reg_dmabuf_mr(pd, offset, length, iova, fd, static_cast<unsigned>(access));
 }
 
 SIMVERBS_EXPORT int ibv_rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* addr, size_t length, int access) {

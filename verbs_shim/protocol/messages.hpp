@@ -16,6 +16,9 @@ inline constexpr char kEnvHost[] = "SIMVERBS_HOST";        ///< name of the simu
 inline constexpr char kEnvSlot[] = "SIMVERBS_SLOT";        ///< thread slot reserved for this process image
 inline constexpr char kEnvProgram[] = "SIMVERBS_PROGRAM";  ///< place on the command line
 
+/// On hosts with GPUs: the folder of the stand-ins for their libraries, in front in LD_LIBRARY_PATH.
+inline constexpr char kEnvGpuLibraries[] = "SIMVERBS_GPU_LIBRARIES";
+
 /// Request → reply of each Op; a message is exactly as long as its struct, also when the reply carries an error.
 /// Destroy, dealloc and close, and what the table does not name, answer with ReplyHeader alone.
 ///   Hello HelloRequest → HelloReply · OpenDevice DeviceRequest → OpenDeviceReply · QueryDevice, QueryPort, QueryGid,
@@ -28,8 +31,10 @@ inline constexpr char kEnvProgram[] = "SIMVERBS_PROGRAM";  ///< place on the com
 ///   ReadCounterReply · Explain ExplainRequest · ReserveSlot ReserveSlotRequest → ReserveSlotReply · Resolve
 ///   ResolveRequest → ResolveReply · AllocMw ObjectRequest → HandleReply (arg: rkey) · AllocNullMr ObjectRequest →
 ///   RegMrReply · AdviseMr AdviseMrRequest · AllocDm AllocDmRequest → HandleReply · RegDmMr RegDmMrRequest → RegMrReply
-///   · OpenXrcd ObjectRequest → HandleReply · OpenQp OpenQpRequest → OpenQpReply ·
-///   OpenCm ObjectRequest → CmOpenReply · CommandCm CmCommandRequest → CmCommandReply · all others ObjectRequest.
+///   · OpenXrcd ObjectRequest → HandleReply · CreateFlow CreateFlowRequest → HandleReply · OpenQp OpenQpRequest →
+///   OpenQpReply · OpenCm ObjectRequest → CmOpenReply · CommandCm CmCommandRequest → CmCommandReply · OpenGpus
+///   ObjectRequest → OpenGpusReply · UseGpu GpuRequest → GpuReply · RegDmaBufMr RegDmaBufMrRequest → RegMrReply · all
+///   others ObjectRequest.
 /// A ring after ResizeCq: the completions not yet taken are in the new one, its counters go on.
 enum class Op : uint16_t {
     Hello = 1,  ///< fds in the reply: lab page, arena
@@ -79,6 +84,11 @@ enum class Op : uint16_t {
     OpenCm,     ///< /dev/infiniband/rdma_cm; fd in the reply: readable while an event waits
     CommandCm,  ///< a write to it
     CloseCm,    ///< handle: its last descriptor of the process is closed
+    CreateFlow,
+    DestroyFlow,
+    OpenGpus,   ///< gpu_messages.hpp
+    UseGpu,
+    RegDmaBufMr,
     kCount
 };
 
@@ -200,6 +210,13 @@ struct RegMrRequest {
     uint32_t mr = 0;  ///< ReregMr
     uint32_t pad = 0;
     SharedRange shared;
+};
+/// ibv_reg_dmabuf_mr: bytes [offset, offset + length) of the dma-buf behind descriptor `fd` of the process.
+struct RegDmaBufMrRequest {
+    RequestHeader h;
+    uint32_t context = 0, pd = 0, access = 0;
+    int32_t fd = -1;
+    uint64_t offset = 0, length = 0, iova = 0;
 };
 struct RegMrReply {
     ReplyHeader h;
@@ -328,6 +345,23 @@ struct ExplainRequest {
     RequestHeader h;
     char text[480] = {};
 };
+/// Largest indirection table.
+inline constexpr uint32_t kMostQueues = 128;
+
+/// ibv_create_flow: its specs as one pattern over the frame's first bytes.
+struct CreateFlowRequest {
+    RequestHeader h;
+    uint32_t context = 0, qp = 0;
+    uint32_t type = 0;  ///< ibv_flow_attr_type
+    uint16_t priority = 0, port = 0;
+    uint8_t value[58] = {}, mask[58] = {};
+    /// Of an RSS QP: its indirection table (QPs that stand for work queues), ibv_rx_hash_fields and Toeplitz key.
+    uint32_t queues = 0;  ///< 0: it is none
+    uint64_t hash_fields = 0;
+    uint8_t hash_key[40] = {};
+    uint32_t queue[kMostQueues] = {};
+};
+
 /// kind: 0 = thread of this process, 1 = child process
 struct ReserveSlotRequest {
     RequestHeader h;

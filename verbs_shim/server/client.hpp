@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -61,6 +62,9 @@ struct MrObject {
     uint32_t access = 0, pd = 0;
     uint64_t pages = 0;
     uint32_t segment = 0;  ///< of shared memory that it holds; 0: none
+    /// GPU memory: its space, the block that it lies in.
+    host::AddressSpaceId gpu_space = 0;
+    std::shared_ptr<void> gpu_block;
 };
 struct MwObject {
     uint32_t context = 0;
@@ -108,6 +112,10 @@ struct QpObject {
     uint32_t sq_taken = 0, rq_taken = 0;  ///< WQEs handed to the HCA, modulo 2^32
     uint32_t sq_base = 0, rq_base = 0;    ///< what a ring's counts are ahead of the HCA's
 };
+struct FlowObject {
+    uint32_t context = 0, qp = 0;
+    uint32_t steering = 0;
+};
 struct AhObject {
     uint32_t context = 0;
     hca::AhHandle ah = 0;
@@ -145,6 +153,8 @@ class Table {
     uint32_t last_ = 1;
 };
 
+struct GpuClient;
+
 struct Client {
     UniqueFd socket;
     pid_t pid = 0;
@@ -167,7 +177,10 @@ struct Client {
     Table<MwObject> mws;
     Table<XrcdObject> xrcds;
     Table<DmObject> dms;
+    Table<FlowObject> flows;
+    std::shared_ptr<GpuClient> gpus;  ///< null: it uses none
 
+    std::deque<std::vector<uint8_t>> early_requests;  ///< of threads whose move it was not
     DeliveryQueue deliveries;
     uint64_t visible_count = 0;    ///< deliveries applied so far
     uint64_t whole_count = 0;      ///< the same without parts of messages

@@ -112,6 +112,10 @@ ControlReply dispatch(Call& call, Op op, std::span<const uint8_t> m) {
             return answer(call, m, alloc_mw);
         case Op::DeallocMw:
             return answer(call, m, dealloc_mw);
+        case Op::CreateFlow:
+            return answer(call, m, create_flow);
+        case Op::DestroyFlow:
+            return answer(call, m, destroy_flow);
         case Op::OpenXrcd:
             return answer(call, m, open_xrcd);
         case Op::CloseXrcd:
@@ -144,6 +148,12 @@ ControlReply dispatch(Call& call, Op op, std::span<const uint8_t> m) {
             return answer(call, m, command_cm);
         case Op::CloseCm:
             return answer(call, m, close_cm);
+        case Op::OpenGpus:
+            return answer(call, m, open_gpus);
+        case Op::UseGpu:
+            return answer(call, m, use_gpu);
+        case Op::RegDmaBufMr:
+            return answer(call, m, reg_dma_buf_mr);
         case Op::Hello:
         case Op::kCount:
             break;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "verbs_shim/protocol/gpu_messages.hpp"
 #include "verbs_shim/protocol/messages.hpp"
 #include "verbs_shim/server/client.hpp"
 #include "verbs_shim/server/lab.hpp"
@@ -71,6 +72,10 @@ int alloc_dm(Call&, const protocol::AllocDmRequest&, protocol::HandleReply&);
 int free_dm(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
 int reg_dm_mr(Call&, const protocol::RegDmMrRequest&, protocol::RegMrReply&);
 // control_xrc.cpp
+/// Has the process CAP_NET_RAW, as the kernel asks for raw packets?
+bool may_use_raw_packets(pid_t pid);
+int create_flow(Call&, const protocol::CreateFlowRequest&, protocol::HandleReply&);
+int destroy_flow(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
 int open_xrcd(Call&, const protocol::ObjectRequest&, protocol::HandleReply&);
 int close_xrcd(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
 int open_qp(Call&, const protocol::OpenQpRequest&, protocol::OpenQpReply&);
@@ -98,6 +103,15 @@ int detach_mcast(Call&, const protocol::McastRequest&, protocol::ReplyHeader&);
 int open_cm(Call&, const protocol::ObjectRequest&, protocol::CmOpenReply&);
 int command_cm(Call&, const protocol::CmCommandRequest&, protocol::CmCommandReply&);
 int close_cm(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
+
+// gpu/control_gpu.cpp, gpu/control_gpu_region.cpp
+int open_gpus(Call&, const protocol::ObjectRequest&, protocol::OpenGpusReply&);
+int use_gpu(Call&, const protocol::GpuRequest&, protocol::GpuReply&);
+int reg_dma_buf_mr(Call&, const protocol::RegDmaBufMrRequest&, protocol::RegMrReply&);
+/// Is it an address of the memory of a GPU of the program's host?
+[[nodiscard]] bool is_gpu_memory(Call& call, uint64_t address);
+/// reg_mr for those addresses.
+int reg_gpu_mr(Call&, ContextObject& context, const protocol::RegMrRequest&, protocol::RegMrReply&);
 
 int explain_failure(Call&, const protocol::ExplainRequest&, protocol::ReplyHeader&);
 int reserve_slot(Call&, const protocol::ReserveSlotRequest&, protocol::ReserveSlotReply&);

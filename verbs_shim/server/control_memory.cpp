@@ -91,6 +91,7 @@ int reg_mr(Call& call, const protocol::RegMrRequest& request, protocol::RegMrRep
     ContextObject* context = call.context(request.context);
     const PdObject* pd = pd_in(call, request.pd, request.context);
     if (context == nullptr || pd == nullptr) return EINVAL;
+    if (is_gpu_memory(call, request.addr)) return reg_gpu_mr(call, *context, request, reply);
     // The HCA checks everything else; asking it first keeps its errors (EINVAL) ahead of EFAULT, as the kernel does.
     const hca::MrSpec spec{pd->pd, call.client.space, request.addr, request.length, request.iova, request.access};
     const auto keys = context->hca->reg_mr(call.by(*context), spec);
@@ -118,6 +119,8 @@ int rereg_mr(Call& call, const protocol::RegMrRequest& request, protocol::RegMrR
     const PdObject* pd = pd_in(call, new_pd ? request.pd : mr->pd, mr->context);
     if (pd == nullptr) return EINVAL;
     const bool moved = (request.flags & hca::kChangeTranslation) != 0;
+    // Neither from nor to GPU memory: the kernel's driver pins it in another way.
+    if (mr->gpu_block != nullptr || (moved && is_gpu_memory(call, request.addr))) return EOPNOTSUPP;
     const uint32_t access = (request.flags & hca::kChangeAccess) != 0 ? request.access : mr->access;
     if (moved) {
         const int error = check_range(call, request.addr, request.length, access, "ibv_rereg_mr");
@@ -158,7 +161,7 @@ int dereg_mr(Call& call, const protocol::ObjectRequest& request, protocol::Reply
     ContextObject* context = mr == nullptr ? nullptr : call.context(mr->context);
     if (context == nullptr) return EINVAL;
     // The program may unmap the memory after this: whatever is still on its way must be there before.
-    call.lab.mover().settle_all(call.client.space);
+    call.lab.mover().settle_all(mr->gpu_block != nullptr ? mr->gpu_space : call.client.space);
     const int error = context->hca->dereg_mr(call.by(*context), mr->mr);
     if (error == 0) {
         call.lab.memory().release_segment(call.client.space, mr->segment);

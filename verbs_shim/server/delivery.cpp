@@ -67,7 +67,8 @@ Delivery DeliveryQueue::pop() {
 sim::SimTime DeliveryQueue::next_for_fd(uint64_t key) const noexcept {
     auto earliest = sim::SimTime::max();
     for (const Delivery& d : heap_) {
-        const bool event = d.kind == DeliveryKind::ChannelEvent || d.kind == DeliveryKind::CmEvent;
+        const bool event = d.kind == DeliveryKind::ChannelEvent || d.kind == DeliveryKind::CmEvent ||
+                           d.kind == DeliveryKind::GpuProgress;
         if (event && d.fd_key == key) earliest = std::min(earliest, d.stamp);
     }
     return earliest;

@@ -17,6 +17,7 @@ enum class DeliveryKind : uint8_t {
     ChannelEvent,    ///< `event` for the channel or async fd `fd_object`
     CmEvent,         ///< an event of rdma_cm, number `object` of RdmaCm
     QueuePairState,  ///< the HCA itself moved QP `object` to `qp_state`
+    GpuProgress,     ///< something that the process waits for on a GPU is over; its shared object is `fd_key`
 };
 
 struct Delivery {
@@ -25,7 +26,7 @@ struct Delivery {
     uint64_t ordinal = 0;
     DeliveryKind kind = DeliveryKind::Completion;
     uint32_t object = 0;  ///< the process's handle of a CQ or QP
-    uint64_t fd_key = 0;  ///< ChannelEvent, CmEvent: shared object of its fd
+    uint64_t fd_key = 0;  ///< ChannelEvent, CmEvent, GpuProgress: the shared object
     protocol::ChannelEvent event;
     hca::QpState qp_state = hca::QpState::Reset;
     hca::Cqe cqe;

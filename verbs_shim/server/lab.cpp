@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 
 #include "verbs_shim/server/cm/rdma_cm.hpp"
@@ -36,6 +37,7 @@ Lab::Lab(const LabConfig& config, LabObserver& observer)
     page.tsc_khz = kTscKhz;
     page.explain = config.explain ? 1 : 0;
     page.num_hosts = static_cast<uint32_t>(config.hosts.size());
+    host::AddressSpaceId next_gpu_space = host::kFirstGpuSpace;
     for (uint32_t i = 0; i < page.num_hosts; ++i) {
         const HostConfig& from = config.hosts[i];
         if (from.nics.size() > protocol::kMaxDevicesPerHost)
@@ -45,9 +47,19 @@ Lab::Lab(const LabConfig& config, LabObserver& observer)
         entry.address = from.address;
         entry.num_devices = static_cast<uint32_t>(from.nics.size());
         entry.next_ephemeral_port.store(kFirstEphemeralPort);
-        Host host{from.name, from.address, block_.folder() + "/" + std::to_string(i), {}};
+        Host host{from.name, from.address, block_.folder() + "/" + std::to_string(i), false, {}, nullptr};
         for (uint32_t n = 0; n < from.nics.size(); ++n)
             host.nics.push_back({from.nics[n], nullptr, std::make_unique<NicSink>(*this, i, n)});
+        if (from.gpus.gpus.size() > protocol::kMaxGpusPerHost)
+            throw std::runtime_error("host " + from.name + " has more than 16 GPUs");
+        if (!from.gpus.gpus.empty() && !config.gpu_libraries.empty()) {
+            const std::string link = gpu_library_link(block_.folder() + "/", from.name);
+            std::error_code error;
+            std::filesystem::create_directories(std::filesystem::path(link).parent_path(), error);
+            std::filesystem::create_symlink(config.gpu_libraries, link, error);
+        }
+        if (!from.gpus.gpus.empty()) host.gpus = std::make_unique<GpuHost>(*this, i, from.gpus, next_gpu_space);
+        next_gpu_space += static_cast<host::AddressSpaceId>(from.gpus.gpus.size());
         hosts_.push_back(std::move(host));
     }
     open_socket();
@@ -56,6 +68,8 @@ Lab::Lab(const LabConfig& config, LabObserver& observer)
 
 Lab::~Lab() {
     page_->server_alive.store(0);
+    for (Host& host : hosts_)
+        if (host.gpus != nullptr) host.gpus->detach();  // the models have gone before
     // Whoever still waits for a turn must look up and find that nobody will grant it.
     for (uint32_t i = 0; i < roster_.num_slots; ++i) wake_word(page_->slots[i].turn);
 }
@@ -78,6 +92,11 @@ void Lab::attach(sim::Engine& engine, host::PayloadMover& mover, const std::vect
         down_latency_ = sim::SimTime::ns(100);
         up_latency_ = sim::SimTime::ns(100);
     }
+}
+
+void Lab::attach_gpus(uint32_t host, GpuTiming timing) {
+    Host& h = hosts_[host];
+    h.gpus->attach(*mover_, std::move(timing), static_cast<host::AgentId>(h.nics.size()), up_latency_);
 }
 
 void Lab::run_engine_until(sim::SimTime t) {

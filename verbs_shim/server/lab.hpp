@@ -16,6 +16,7 @@
 #include "sim/watcher.hpp"
 #include "verbs_shim/protocol/messages.hpp"
 #include "verbs_shim/server/client.hpp"
+#include "verbs_shim/server/gpu/gpu_host.hpp"
 #include "verbs_shim/server/lab_block.hpp"
 #include "verbs_shim/server/lab_page.hpp"
 #include "verbs_shim/server/live_memory.hpp"
@@ -34,6 +35,7 @@ struct HostConfig {
     std::string name;
     uint32_t address = 0;  ///< simulated IPv4, host byte order
     std::vector<NicConfig> nics;
+    HostGpusConfig gpus{};
 };
 struct LabConfig {
     std::string name;
@@ -41,6 +43,7 @@ struct LabConfig {
     uint64_t seed = 1;
     protocol::ClockMode clock = protocol::ClockMode::Virtual;
     bool explain = false;
+    std::string gpu_libraries;  ///< folder of the stand-ins that programs on hosts with GPUs see; empty: none
 };
 
 /// Told what a user may want to read. All of it is in simulated order.
@@ -64,6 +67,7 @@ struct Host {
     std::string sysfs_root;
     bool has_sysfs = false;  ///< the tree below sysfs_root exists
     std::vector<Nic> nics;
+    std::unique_ptr<GpuHost> gpus;  ///< null: it has none
 };
 
 class RdmaCm;
@@ -82,6 +86,8 @@ class Lab {
     /// The models are built, over memory() and with the sinks: hcas[host][nic], all in `engine`. Makes the hosts' sysfs
     /// trees. All of them must outlive the lab's programs, not the lab.
     void attach(sim::Engine& engine, host::PayloadMover& mover, const std::vector<std::vector<hca::Hca*>>& hcas);
+    /// After that, for each host with GPUs: what lies between them and the host's memories.
+    void attach_gpus(uint32_t host, GpuTiming timing);
     [[nodiscard]] sim::Engine& engine() noexcept { return *engine_; }
     /// Who looks at the engine at exact times from now on; nullptr: nobody.
     void set_watcher(sim::Watcher* watcher) noexcept { watcher_ = watcher; }
@@ -148,13 +154,20 @@ class Lab {
     void refresh_sysfs(uint32_t host, uint32_t nic, uint8_t port);
 
     // ---- control path
-    /// Reads one pending request of a client, answers it and returns what it costs in simulated time, or -1 if there
-    /// was none. A client that lies about the protocol itself is disconnected.
-    int64_t serve_request(Client& client, sim::SimTime now);
+    /// Reads one pending request of a client, that of the thread in `slot` (kNone: any), answers it and returns what it
+    /// costs in simulated time, or -1 if there was none. A client that lies about the protocol itself is disconnected.
+    int64_t serve_request(Client& client, sim::SimTime now, uint32_t slot = kNone);
     /// Tells a sentence, if somebody wants to hear it.
     void explain(const Client& client, std::string_view text);
     [[nodiscard]] hca::OwnerId next_owner() noexcept { return ++last_owner_; }
     [[nodiscard]] uint64_t next_fd_key() noexcept;
+
+    // ---- memory
+    /// PayloadMover::before_turn and next_visible for all that the program's CPUs can see.
+    void before_turn(Client& client, sim::SimTime clock);
+    [[nodiscard]] sim::SimTime next_visible(const Client& client) const;
+    /// DMA has written into GPU memory: whoever can see it on that host may look again.
+    void note_gpu_written(uint32_t host, sim::SimTime visible_at, bool part);
 
     // ---- deliveries
     /// Makes everything with a stamp <= `clock` visible to the process. Returns how many things that was.
@@ -210,6 +223,7 @@ class Lab {
     std::map<int, UniqueFd> visitors_;  ///< have connected, but not said hello
     std::deque<int> visitors_in_order_;
     bool told_of_visitors_ = false;
+    bool told_of_versions_ = false;
     bool sysfs_failed_ = false;  ///< said once
     std::map<uint32_t, std::unique_ptr<Client>> clients_;
     std::map<host::AddressSpaceId, uint32_t> process_of_space_;

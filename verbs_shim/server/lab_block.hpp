@@ -37,4 +37,10 @@ class LabBlock {
     std::string lock_path_;
 };
 
+/// Where the libraries lie that programs of a host with GPUs see instead of NVIDIA's, given a file of the lab's folder
+/// (its control socket). A link that exists for those hosts alone.
+[[nodiscard]] inline std::string gpu_library_link(const std::string& file, const std::string& host) {
+    return file.substr(0, file.rfind('/') + 1) + "gpus/" + host;
+}
+
 }  // namespace simverbs::server

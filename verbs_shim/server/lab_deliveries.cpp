@@ -31,6 +31,30 @@ uint64_t Lab::apply_deliveries(Client& client, sim::SimTime clock) {
     return applied;
 }
 
+void Lab::before_turn(Client& client, sim::SimTime clock) {
+    mover_->before_turn(client.space, clock);
+    if (client.gpus == nullptr || !client.gpus->looks_at_gpus) return;
+    GpuHost& gpus = *hosts_[client.host].gpus;
+    for (uint32_t gpu = 0; gpu < gpus.size(); ++gpu) mover_->before_turn(gpus.memory(gpu).space(), clock);
+}
+
+sim::SimTime Lab::next_visible(const Client& client) const {
+    sim::SimTime next = mover_->next_visible(client.space);
+    if (client.gpus == nullptr || !client.gpus->looks_at_gpus) return next;
+    GpuHost& gpus = *hosts_[client.host].gpus;
+    for (uint32_t gpu = 0; gpu < gpus.size(); ++gpu)
+        next = std::min(next, mover_->next_visible(gpus.memory(gpu).space()));
+    return next;
+}
+
+void Lab::note_gpu_written(uint32_t host, sim::SimTime visible_at, bool part) {
+    const sim::SimTime settled = engine_->frontier() - down_latency_;
+    for (auto& [process, client] : clients_) {
+        if (client->host != host || client->gpus == nullptr || !client->gpus->looks_at_gpus) continue;
+        if (client->deliveries.push_written(visible_at, part, settled)) note_delivery();
+    }
+}
+
 void Lab::apply(Client& client, const Delivery& delivery) {
     switch (delivery.kind) {
         case DeliveryKind::Completion:
@@ -48,6 +72,9 @@ void Lab::apply(Client& client, const Delivery& delivery) {
         }
         case DeliveryKind::CmEvent:
             rdma_cm_->deliver(client, delivery.object, delivery.stamp.in_ps());
+            return;
+        case DeliveryKind::GpuProgress:
+            bump_object(*page_, delivery.fd_key, delivery.stamp.in_ps());
             return;
         case DeliveryKind::QueuePairState:
             if (QpObject* qp = client.qps.find(delivery.object)) {

@@ -46,6 +46,7 @@ uint32_t Lab::reserve_slot(uint32_t process, int64_t clock_ps) {
         protocol::ThreadSlot& slot = page.slots[i];
         if (slot.turn.load() != static_cast<uint32_t>(Turn::Free)) continue;
         slot.process = roster_.process_of_slot[i] = process;
+        ++roster_.tenants_of_slot[i];
         slot.tid = 0;
         slot.yield = 0;
         slot.clock_ps = clock_ps;
@@ -81,6 +82,7 @@ void Lab::remove_client(uint32_t process) {
     mover_->settle_all(client.space);
     for (auto& [handle, context] : client.contexts) context.hca->release_all(context.owner, now);
     mover_->space_gone(client.space);
+    if (client.gpus != nullptr) hosts_[client.host].gpus->client_gone(client);
     memory_.remove_space(client.space);
     process_of_space_.erase(client.space);
     for (Nic& nic : hosts_[client.host].nics) nic.sink->forget(client);

@@ -71,7 +71,21 @@ void LiveMemory::forget_others(host::AddressSpaceId space, uint64_t va, uint64_t
     if (Space* s = find(space)) s->segments.forget_others(va, length, segment);
 }
 
+void LiveMemory::add_device_space(host::AddressSpaceId space) {
+    spaces_[space].device = true;
+}
+
+bool LiveMemory::add_device_block(host::AddressSpaceId space, uint64_t at, uint64_t length, int memfd) {
+    Space* s = find(space);
+    return s != nullptr && s->device && s->segments.add_own(at, length, memfd);
+}
+
+void LiveMemory::remove_device_block(host::AddressSpaceId space, uint64_t at) {
+    if (Space* s = find(space)) s->segments.remove_own(at);
+}
+
 bool LiveMemory::get_by_kernel(Space& space, uint64_t va, std::span<uint8_t> out) {
+    if (space.device) return false;
     size_t done = 0;
     if (space.vm_calls_work) {
         const iovec local{out.data(), out.size()};
@@ -91,6 +105,7 @@ bool LiveMemory::get_by_kernel(Space& space, uint64_t va, std::span<uint8_t> out
 }
 
 bool LiveMemory::put_by_kernel(Space& space, uint64_t va, std::span<const uint8_t> in) {
+    if (space.device) return false;
     size_t done = 0;
     if (space.vm_calls_work) {
         const iovec local{const_cast<uint8_t*>(in.data()), in.size()};
@@ -139,7 +154,7 @@ bool LiveMemory::put(Space& space, uint64_t va, std::span<const uint8_t> in) {
 
 bool LiveMemory::read(host::AddressSpaceId space, uint64_t va, std::span<uint8_t> out) {
     Space* s = find(space);
-    if (s == nullptr || s->pid == 0 || va + out.size() < va) return false;
+    if (s == nullptr || !s->reachable() || va + out.size() < va) return false;
     ++s->counts.reads;
     s->counts.read_bytes += out.size();
     return get(*s, va, out);
@@ -147,7 +162,7 @@ bool LiveMemory::read(host::AddressSpaceId space, uint64_t va, std::span<uint8_t
 
 bool LiveMemory::write(host::AddressSpaceId space, uint64_t va, std::span<const uint8_t> in) {
     Space* s = find(space);
-    if (s == nullptr || s->pid == 0 || va + in.size() < va) return false;
+    if (s == nullptr || !s->reachable() || va + in.size() < va) return false;
     ++s->counts.writes;
     s->counts.written_bytes += in.size();
     return put(*s, va, in);
@@ -168,7 +183,7 @@ bool LiveMemory::copy(host::AddressSpaceId from, uint64_t from_va, host::Address
                       uint64_t bytes) {
     Space* source = find(from);
     Space* target = find(to);
-    if (source == nullptr || source->pid == 0 || target == nullptr || target->pid == 0) return false;
+    if (source == nullptr || !source->reachable() || target == nullptr || !target->reachable()) return false;
     if (from_va + bytes < from_va || to_va + bytes < to_va) return false;
     ++source->counts.reads;
     source->counts.read_bytes += bytes;

@@ -37,6 +37,11 @@ class LiveMemory final : public host::HostMemory {
     /// The same for all that overlap the range, but for `segment`.
     void forget_others(host::AddressSpaceId space, uint64_t va, uint64_t length, uint32_t segment);
 
+    /// Memory of a device, which is nobody's process: nothing but its blocks can be reached. The files are our own.
+    void add_device_space(host::AddressSpaceId space);
+    bool add_device_block(host::AddressSpaceId space, uint64_t at, uint64_t length, int memfd);
+    void remove_device_block(host::AddressSpaceId space, uint64_t at);
+
     struct Counts {
         uint64_t reads = 0, read_bytes = 0, writes = 0, written_bytes = 0;
     };
@@ -46,10 +51,12 @@ class LiveMemory final : public host::HostMemory {
   private:
     struct Space {
         pid_t pid = 0;
+        bool device = false;
         UniqueFd mem;  ///< /proc/<pid>/mem, opened when first needed
         bool vm_calls_work = true;
         LiveSegments segments;
         Counts counts;
+        [[nodiscard]] bool reachable() const noexcept { return pid != 0 || device; }
     };
     Space* find(host::AddressSpaceId space);
     static bool open_mem(Space& space);

@@ -66,6 +66,18 @@ bool LiveSegments::add(uint32_t id, uint64_t va, uint64_t length, int memfd) {
     return true;
 }
 
+bool LiveSegments::add_own(uint64_t va, uint64_t length, int memfd) {
+    void* const base = ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memfd, 0);
+    if (base == MAP_FAILED) return false;
+    const auto place = std::ranges::upper_bound(segments_, va, {}, &Segment::va);
+    segments_.insert(place, {va, length, static_cast<uint8_t*>(base), 0, 0});
+    return true;
+}
+
+void LiveSegments::remove_own(uint64_t va) {
+    remove([va](const Segment& s) { return s.va == va; });
+}
+
 bool LiveSegments::hold(uint32_t id) {
     Segment* const s = id == 0 ? nullptr : find(id);
     if (s == nullptr) return false;

@@ -23,6 +23,9 @@ class LiveSegments {
 
     /// Maps the first `length` bytes of the file for [va, va + length). It takes the place of segments that overlap.
     bool add(uint32_t id, uint64_t va, uint64_t length, int memfd);
+    /// The same for a file of our own, of any size, where nothing else lies; until it is removed.
+    bool add_own(uint64_t va, uint64_t length, int memfd);
+    void remove_own(uint64_t va);
     bool hold(uint32_t id);
     /// The last release unmaps it.
     void release(uint32_t id);

@@ -99,6 +99,8 @@ void NicSink::on_async_event(const hca::AsyncEvent& event, sim::SimTime visible_
 }
 
 void NicSink::on_memory_written(host::AddressSpaceId space, uint64_t, uint64_t, bool part, sim::SimTime visible_at) {
+    if (space >= host::kFirstGpuSpace && space != host::kNullSpace)
+        return lab_->note_gpu_written(host_, visible_at, part);
     Client* client = lab_->client_of_space(space);
     if (client == nullptr) return;
     const sim::SimTime settled = lab_->engine().frontier() - lab_->down_latency();

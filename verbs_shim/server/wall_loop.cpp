@@ -66,8 +66,8 @@ bool WallLoop::drain_all(SimTime t) {
 bool WallLoop::show_due(SimTime t) {
     uint64_t shown = 0;
     for (auto& [process, client] : lab_->clients()) {
-        if (lab_->mover().next_visible(client->space) <= t || client->deliveries.next() <= t) {
-            lab_->mover().before_turn(client->space, t);
+        if (lab_->next_visible(*client) <= t || client->deliveries.next() <= t) {
+            lab_->before_turn(*client, t);
             shown += lab_->apply_deliveries(*client, t);
         }
     }

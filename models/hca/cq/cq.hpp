@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "models/hca/transport/fifo.hpp"
+#include "models/host/host_complex.hpp"
 #include "sim/sim_time.hpp"
 
 namespace simverbs::hca {
@@ -17,6 +18,7 @@ struct Cq {
     uint32_t unpolled = 0;  ///< written and not reported consumed
     uint32_t users = 0;     ///< QP queues that complete here
     bool has_channel = false, overrun = false;
+    host::MemoryId memory = host::kNearestMemory;
     CqArm arm = CqArm::None;
     sim::SimTime armed_at;
     sim::SimTime last_visible;

@@ -33,6 +33,7 @@ Result<CqHandle> Hca::create_cq(const ControlContext& by, const CqSpec& spec) {
     cq->owner = by.owner;
     cq->capacity = rounded_entries(spec.entries);
     cq->has_channel = spec.has_channel;
+    cq->memory = spec.memory;
     const CqHandle handle = cq->handle;
     d.cqs[handle] = std::move(cq);
     return {0, handle};

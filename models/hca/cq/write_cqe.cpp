@@ -90,9 +90,12 @@ void Device::write_cqe(Qp& qp, Cq& cq, Cqe& cqe, sim::SimTime now) {
     }
     cqe.qp_num = qp.qpn;
     cqe.timestamp = now + timing.cqe_process;
-    const sim::SimTime visible = std::max(host_port.post_write(now, kCqeBytes) + timing.cqe_process, cq.last_visible);
+    host_port.aim(cq.memory);
+    const sim::SimTime written = host_port.post_write(now, kCqeBytes);
+    const sim::SimTime visible = std::max(written + timing.cqe_process, cq.last_visible);
     cq.last_visible = visible;
-    if (cq.unpolled >= cq.capacity) {
+    // A CQ in error takes nothing any more.
+    if (cq.unpolled >= cq.capacity || cq.overrun) {
         on_cq_overrun(qp, cq, cqe.is_send, now);
         return;
     }
@@ -105,7 +108,7 @@ void Device::write_cqe(Qp& qp, Cq& cq, Cqe& cqe, sim::SimTime now) {
     const bool counts = cq.arm == CqArm::Any || (cq.arm == CqArm::Solicited && cqe.solicited);
     if (counts && visible > cq.armed_at) {
         cq.arm = CqArm::None;
-        sink->on_cq_event(cq.handle, visible + timing.interrupt);
+        sink->on_cq_event(cq.handle, host_port.interrupt(now, visible, cq.memory) + timing.interrupt);
         return;
     }
     // A thread's clock lags at most a few microseconds behind the adapter's.

@@ -64,7 +64,7 @@ Result<MrKeys> Hca::reg_dm_mr(const ControlContext& by, const DmMrSpec& spec) {
                            e.required = "a range inside of the " + std::to_string(dm.length) + " bytes";
                        }),
                 {}};
-    const MrSpec region{spec.pd, dm.space, dm.addr + spec.offset, spec.length, 0, spec.access};
+    const MrSpec region{spec.pd, dm.space, dm.addr + spec.offset, spec.length, 0, spec.access, host::kAdapterMemory};
     const auto keys = add_region(d, by, region, Pages::None);
     if (!keys.ok()) return keys;
     d.mrs.find(keys.value.handle)->memory = spec.dm;

@@ -63,6 +63,7 @@ bool Device::bind_window(const Qp& qp, const SendWqe& w) {
     window->rkey = w.mw_rkey;
     if (w.compare_add == 0) return true;
     window->space = region->space;
+    window->host_memory = region->host_memory;
     window->addr = region->addr + (w.remote_addr - region->iova);
     window->iova = (w.mw_access & kZeroBased) != 0 ? 0 : w.remote_addr;
     window->length = w.compare_add;

@@ -5,7 +5,7 @@
 
 #include "models/hca/explanation.hpp"
 #include "models/hca/verbs_types.hpp"
-#include "models/host/host_memory.hpp"
+#include "models/host/host_complex.hpp"
 
 namespace simverbs::hca {
 
@@ -33,7 +33,8 @@ struct Mr {
     uint32_t bound_to = 0;   ///< window: handle of its region; 0: not bound
     uint32_t bound_qp = 0;   ///< type 2 window: the only QP that serves it
     uint32_t memory = 0;     ///< handle of the device memory that it lies in; 0: the program's
-    uint8_t generation = 0;  ///< of this slot: the consumer byte of its keys
+    host::MemoryId host_memory = host::kNearestMemory;  ///< that DMA reaches
+    uint8_t generation = 0;                             ///< of this slot: the consumer byte of its keys
 
     [[nodiscard]] constexpr bool is_window() const noexcept {
         return kind == KeyKind::WindowType1 || kind == KeyKind::WindowType2;

@@ -78,6 +78,7 @@ Result<MrKeys> add_region(Device& d, const ControlContext& by, const MrSpec& spe
     mr.iova = spec.iova;
     mr.length = spec.length;
     mr.access = spec.access;
+    mr.host_memory = spec.memory;
     ++pd->users;
     return {0, {mr.handle, mr.lkey, mr.rkey}};
 }
@@ -87,7 +88,8 @@ Result<MrKeys> Hca::reg_mr(const ControlContext& by, const MrSpec& spec) {
 }
 
 Result<MrKeys> Hca::alloc_null_mr(const ControlContext& by, PdHandle pd_handle) {
-    Result<MrKeys> made = reg_mr(by, {pd_handle, host::kNullSpace, 0, ~uint64_t{0}, 0, kLocalWrite});
+    Result<MrKeys> made =
+        reg_mr(by, {pd_handle, host::kNullSpace, 0, ~uint64_t{0}, 0, kLocalWrite, host::kAdapterMemory});
     if (made.ok()) device_->mrs.find(made.value.handle)->kind = KeyKind::NullRegion;
     return made;
 }
@@ -121,6 +123,7 @@ Result<MrKeys> Hca::rereg_mr(const ControlContext& by, MrHandle handle, uint32_t
         mr->addr = spec.addr;
         mr->iova = spec.iova;
         mr->length = spec.length;
+        mr->host_memory = spec.memory;
     }
     return {0, {mr->handle, mr->lkey, mr->rkey}};
 }

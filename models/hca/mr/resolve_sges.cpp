@@ -15,6 +15,28 @@ WcStatus Device::receive_status_of(Check check) const noexcept {
     return check == Check::ReceiveTooSmall ? profile.behaviour.receive_too_small : profile.behaviour.bad_receive;
 }
 
+void Device::aim_at(const Mr* mr, uint64_t va) noexcept {
+    if (mr == nullptr) return host_port.aim({});
+    // Spaces differ in their low bits, those of GPUs from those of processes in the high ones.
+    const uint64_t space = (mr->space ^ (mr->space >> 16)) & 0xFFFF;
+    host_port.aim({mr->host_memory, space << 48 | (mr->addr + (va - mr->iova)) % (uint64_t{1} << 48)});
+}
+
+void Device::aim_at(std::span<const Sge> sges, uint64_t at) noexcept {
+    for (const Sge& sge : sges) {
+        if (at < sge.length) return aim_at(mrs.find_lkey(sge.lkey), sge.addr + at);
+        at -= sge.length;
+    }
+    host_port.aim({});
+}
+
+void Device::aim_at_source(const Qp& qp, uint32_t message, uint64_t at) noexcept {
+    if (qp.verbs == nullptr) return host_port.aim({});
+    const VerbsQp& v = *qp.verbs;
+    const size_t slot = message & qp.message_mask;
+    aim_at(std::span(&v.sges[slot * std::max(v.init.cap.max_send_sge, 1U)], v.wqes[slot].num_sge), at);
+}
+
 Device::LocalFault Device::resolve_sges(uint32_t pd, std::span<const Sge> sges, uint64_t length, uint32_t needed,
                                         std::vector<ResolvedSge>& out) const {
     out.clear();

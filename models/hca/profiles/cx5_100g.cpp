@@ -52,6 +52,7 @@ extern constexpr DeviceProfile kCx5_100g = {
     .cpu = cx5_100g_cpu(),
     .timing = cx5_100g_timing(),
     .attr = connectx_attr(4119, "16.35.2000"),
+    .pcie = {3, 16},
     .default_rate = sim::BitRate::gbps(100),
 };
 

@@ -53,6 +53,7 @@ extern constexpr DeviceProfile kCx6_200g = {
     .cpu = cx6_200g_cpu(),
     .timing = cx6_200g_timing(),
     .attr = connectx_attr(4123, "20.35.2000"),
+    .pcie = {4, 16},
     .default_rate = sim::BitRate::gbps(200),
 };
 

@@ -52,6 +52,7 @@ extern constexpr DeviceProfile kCx6Hdr100 = {
     .cpu = cx6_hdr100_cpu(),
     .timing = cx6_hdr100_timing(),
     .attr = connectx_attr(4123, "20.35.2000"),
+    .pcie = {4, 8},
     .default_rate = sim::BitRate::gbps(100),
 };
 

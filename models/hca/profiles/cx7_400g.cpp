@@ -51,6 +51,7 @@ extern constexpr DeviceProfile kCx7_400g = {
     .cpu = cx7_400g_cpu(),
     .timing = cx7_400g_timing(),
     .attr = connectx_attr(4129, "28.39.1002"),
+    .pcie = {5, 16},
     .default_rate = sim::BitRate::gbps(400),
 };
 

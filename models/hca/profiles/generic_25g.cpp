@@ -53,6 +53,7 @@ extern constexpr DeviceProfile kGeneric25g = {
     .cpu = connectx_cpu(),
     .timing = generic_25g_timing(),
     .attr = generic_25g_attr(),
+    .pcie = {3, 8},
     .default_rate = sim::BitRate::gbps(25),
 };
 

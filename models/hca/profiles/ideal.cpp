@@ -63,6 +63,7 @@ extern constexpr DeviceProfile kIdeal = {
     .cpu = ideal_cpu(),
     .timing = ideal_timing(),
     .attr = ideal_attr(),
+    .pcie = {5, 16},
     .default_rate = sim::BitRate::gbps(400),
 };
 

@@ -51,6 +51,7 @@ extern constexpr DeviceProfile kNdr400g = {
     .cpu = ndr_400g_cpu(),
     .timing = ndr_400g_timing(),
     .attr = connectx_attr(4129, "28.39.1002"),
+    .pcie = {5, 16},
     .default_rate = sim::BitRate::gbps(400),
 };
 

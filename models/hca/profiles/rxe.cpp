@@ -86,7 +86,7 @@ constexpr Behaviour rxe_behaviour() noexcept {
     b.checks_attributes = false;
     b.refuses_long_datagrams = false;
     b.rounds_atomics_to_eight = false;
-    b.has_xrc = b.has_on_demand = b.allows_empty_srq = false;
+    b.has_xrc = b.has_on_demand = b.has_raw_packets = b.allows_empty_srq = false;
     return b;
 }
 
@@ -101,6 +101,7 @@ extern constexpr DeviceProfile kRxe = {
     .cpu = rxe_cpu(),
     .timing = rxe_timing(),
     .attr = rxe_attr(),
+    .pcie = {0, 0},
     .default_rate = sim::BitRate::gbps(10),
     .behaviour = rxe_behaviour(),
 };

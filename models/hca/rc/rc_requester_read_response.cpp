@@ -50,6 +50,8 @@ void RcRequester::on_read_response(const wire::Packet& packet, const wire::Opcod
         const size_t slot = r_.una & qp_.message_mask;
         const uint32_t stride = std::max(qp_.verbs->init.cap.max_send_sge, 1U);
         const std::span sges(&qp_.verbs->sges[slot * stride], qp_.verbs->wqes[slot].num_sge);
+        if (d_.host_port.has_complex()) [[unlikely]]
+            d_.aim_at(sges, at);
         const sim::SimTime visible = d_.host_port.post_write(now, length);
         const auto fault = d_.scatter(qp_.pd, sges, at, packet, visible);
         if (fault.check != Check::None) {
@@ -100,6 +102,8 @@ void RcRequester::on_atomic_acknowledge(const wire::Packet& packet, sim::SimTime
         const uint32_t stride = std::max(qp_.verbs->init.cap.max_send_sge, 1U);
         const std::span sges(&qp_.verbs->sges[slot * stride], qp_.verbs->wqes[slot].num_sge);
         const uint64_t original = (*d_.pool)[packet.extra].compare;
+        if (d_.host_port.has_complex()) [[unlikely]]
+            d_.aim_at(sges, 0);
         const auto fault =
             d_.scatter_bytes(qp_.pd, sges, std::span(reinterpret_cast<const uint8_t*>(&original), sizeof original),
                              d_.host_port.post_write(now, sizeof original));

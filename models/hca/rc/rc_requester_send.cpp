@@ -57,6 +57,8 @@ Pull RcRequester::pull(sim::SimTime now) {
     }
     const auto extra =
         m.packets > 1 && r_.cur_packet == 0 && !m.fills_sges() ? d_.timing.message_overhead : sim::SimTime::zero();
+    if (d_.host_port.has_complex()) [[unlikely]]
+        d_.aim_at_source(qp_, r_.cur, uint64_t{r_.cur_packet} * qp_.mtu);
     // The next PSN: READs take those of their responses.
     const bool whole = m.has_responses() || r_.cur_packet + 1 == m.packets;
     if (whole) {

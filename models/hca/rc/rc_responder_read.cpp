@@ -71,6 +71,8 @@ bool RcResponder::send_response_packet(ResponseResource& r, sim::SimTime now) {
         if (r.stream != wire::kNoStream) d_.mover->dma_read(r.stream, offset + length - r.stream_base);
     }
     d_.attach_payload(entry.packet, qp_.path, qp_.pkey, r.stream, offset - r.stream_base, length);
+    if (d_.host_port.has_complex()) [[unlikely]]
+        d_.aim_at(d_.remote_region(qp_, r.rkey), r.va + offset);
     d_.enqueue(port, entry, length, now, first && !last ? d_.timing.message_overhead : sim::SimTime::zero());
     ++r.sent;
     if (!last) return false;

@@ -163,14 +163,18 @@ void RcResponder::on_atomic_request(const wire::Packet& packet, const wire::Opco
     e.qpn = qp_.qpn;
     e.resource = qp_.resources_head - 1;
     e.is_compare_swap = info.operation == wire::Operation::CompareSwap;
+    sim::SimTime host_delay;
     if (qp_.verbs != nullptr) {
         const Mr* mr = d_.remote_region(qp_, x.rkey);
         e.space = mr->space;
         e.va = mr->addr + (x.vaddr - mr->iova);
+        if (d_.host_port.has_complex()) [[unlikely]]
+            d_.aim_at(mr, x.vaddr);
+        host_delay = d_.host_port.read_write_delay(now, kAtomicBytes);
     }
     e.swap_or_add = x.swap_or_add;
     e.compare = x.compare;
-    d_.atomic_free = std::max(d_.atomic_free, now) + d_.timing.atomic_unit;
+    d_.atomic_free = std::max(d_.atomic_free, now) + d_.timing.atomic_unit + host_delay;
     d_.atomics.push({d_.atomic_free, sim::EventPhase::Timer, qp_.qpn}, e);
 }
 
@@ -186,6 +190,8 @@ void RcResponder::on_atomic_write(const wire::Packet& packet, sim::SimTime now) 
     }
     if (qp_.verbs != nullptr) {
         const Mr* mr = d_.remote_region(qp_, x.rkey);
+        if (d_.host_port.has_complex()) [[unlikely]]
+            d_.aim_at(mr, x.vaddr);
         d_.write_payload(x.payload, 0, kAtomicBytes, mr->space, mr->addr + (x.vaddr - mr->iova), false,
                          d_.host_port.post_write(now, kAtomicBytes));
     }

@@ -53,6 +53,8 @@ InboundFault take_write_payload(Device& d, Qp& qp, const wire::Packet& packet, c
         if (fault.check != Check::None) return fault;
         rs.mr_epoch = d.mr_epoch;
     }
+    if (d.host_port.has_complex()) [[unlikely]]
+        d.aim_at(d.remote_region(qp, rs.rkey), rs.va);
     const sim::SimTime visible = d.host_port.post_write(now, n);
     if (packet.extra != wire::kNoExtra)
         d.write_payload((*d.pool)[packet.extra].payload, 0, n, rs.space, rs.host_va,
@@ -73,7 +75,10 @@ InboundFault take_send_payload(Device& d, Qp& qp, const wire::Packet& packet, si
         // A receive of an SRQ lies in the SRQ's domain, whichever the QP's is. Source: IBTA vol. 1, "Shared receive
         // queue".
         const uint32_t pd = qp.verbs->srq != nullptr ? qp.verbs->srq->pd : qp.pd;
-        const auto fault = d.scatter(pd, c.sges, rs.received, packet, d.host_port.post_write(now, n));
+        if (d.host_port.has_complex()) [[unlikely]]
+            d.aim_at(c.sges, rs.received);
+        const sim::SimTime visible = d.host_port.post_write(now, n);
+        const auto fault = d.scatter(pd, c.sges, rs.received, packet, visible);
         if (fault.check != Check::None) return {fault.check, fault.va, fault.length, fault.key};
     }
     rs.received += n;

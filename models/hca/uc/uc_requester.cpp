@@ -42,6 +42,8 @@ Pull UcRequester::pull(sim::SimTime now) {
         return Pull::Nothing;
     }
     const auto extra = m.packets > 1 && r_.cur_packet == 0 ? d_.timing.message_overhead : sim::SimTime::zero();
+    if (d_.host_port.has_complex()) [[unlikely]]
+        d_.aim_at_source(qp_, r_.cur, uint64_t{r_.cur_packet} * qp_.mtu);
     r_.next_psn = r_.next_psn.next();
     if (entry.completes) {
         d_.close_message(m);

@@ -39,6 +39,8 @@ void UdResponder::on_datagram(Port& port, const wire::Packet& packet, const wire
     if (bytes > c.capacity) {
         fault = {Check::ReceiveTooSmall, 0, bytes, 0};
     } else {
+        if (d_.host_port.has_complex()) [[unlikely]]
+            d_.aim_at(c.sges, 0);
         const sim::SimTime visible = d_.host_port.post_write(now, static_cast<uint32_t>(bytes));
         const uint32_t pd = qp_.verbs->srq != nullptr ? qp_.verbs->srq->pd : qp_.pd;
         fault = d_.scatter(pd, c.sges, kGrhAreaBytes, packet, visible);

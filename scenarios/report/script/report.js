@@ -2,6 +2,7 @@
 function drawRun(run) {
   let findPorts = () => {};
   attempt(() => drawSampled(run));
+  attempt(() => drawInsides(run));
   attempt(() => {
     findPorts = drawPorts(run);
   });

@@ -4,12 +4,35 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 
 #include "scenarios/lang/lab_loader.hpp"
 
 namespace simverbs::scenarios::testing {
+
+inline std::filesystem::path source_root() {
+    return SIMVERBS_SOURCE_ROOT;
+}
+
+inline std::string file_text(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// The platforms of the library.
+inline std::vector<KnownPlatform> known_platforms() {
+    static const std::map<std::string, std::string> kTexts = [] {
+        std::map<std::string, std::string> texts;
+        for (const auto& entry : std::filesystem::directory_iterator(source_root() / "scenarios/library/platforms"))
+            texts[entry.path().stem().string()] = file_text(entry.path());
+        return texts;
+    }();
+    std::vector<KnownPlatform> platforms;
+    for (const auto& [name, text] : kTexts) platforms.push_back({name, "platforms/" + name + ".yaml", text});
+    return platforms;
+}
 
 inline LabOptions known_profiles() {
     LabOptions options;
@@ -20,7 +43,8 @@ inline LabOptions known_profiles() {
                         {"ndr-400g", LinkLayer::InfiniBand},
                         {"generic-25g", LinkLayer::Ethernet, "simverbs"},
                         {"ideal", LinkLayer::Ethernet, "simverbs"},
-                        {"rxe", LinkLayer::Ethernet, "rxe"}};
+                        {"rxe", LinkLayer::Ethernet, "rxe", {0, 0}}};
+    options.platforms = known_platforms();
     return options;
 }
 
@@ -38,17 +62,8 @@ inline Loaded load(std::string_view text, const LabOptions& options = known_prof
     return out;
 }
 
-inline std::filesystem::path source_root() {
-    return SIMVERBS_SOURCE_ROOT;
-}
-
 inline std::string library_dir() {
     return (source_root() / "scenarios/library/labs").string();
-}
-
-inline std::string file_text(const std::filesystem::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace simverbs::scenarios::testing

@@ -12,6 +12,7 @@ namespace simverbs::client::process {
 namespace {
 
 constexpr char kPreload[] = "LD_PRELOAD";
+constexpr char kLibraryPath[] = "LD_LIBRARY_PATH";
 constexpr size_t kMaxValue = 256;
 
 /// What the lab gave this image.
@@ -24,7 +25,9 @@ Remembered g_remembered[] = {
     {protocol::kEnvSocket, {}, false},
     {protocol::kEnvHost, {}, false},
     {protocol::kEnvProgram, {}, false},
+    {protocol::kEnvGpuLibraries, {}, false},
 };
+const Remembered& g_gpu_libraries = g_remembered[3];
 char g_library[512];
 
 bool names(const char* entry, const char* name) {
@@ -37,11 +40,21 @@ bool may_differ(const Remembered& r) {
     return strcmp(r.name, protocol::kEnvHost) == 0;
 }
 
+/// A process that becomes a program of another host has the other host's GPUs, or none.
+bool same_host(char* const* environment) {
+    for (const Remembered& r : g_remembered) {
+        if (!may_differ(r) || !r.present) continue;
+        for (; *environment != nullptr; ++environment)
+            if (names(*environment, r.name)) return strcmp(*environment + strlen(r.name) + 1, r.value) == 0;
+    }
+    return true;
+}
+
 /// Entries that are always written anew.
 bool is_ours(const char* entry) {
     if (names(entry, kPreload) || names(entry, protocol::kEnvSlot)) return true;
     for (const Remembered& r : g_remembered)
-        if (r.present && names(entry, r.name)) return !may_differ(r);
+        if (r.present && names(entry, r.name)) return !may_differ(r) && &r != &g_gpu_libraries;
     return false;
 }
 
@@ -83,11 +96,17 @@ void remember_environment() {
 LabEnvironment::LabEnvironment(char* const* environment, uint32_t slot) {
     size_t count = 0, text = 0;
     const char* preload = "";
+    const char* library_path = "";
     static char* const kNone[] = {nullptr};
     if (environment == nullptr) environment = kNone;
-    for (; environment[count] != nullptr; ++count)
+    for (; environment[count] != nullptr; ++count) {
         if (names(environment[count], kPreload)) preload = environment[count] + sizeof kPreload;
+        if (names(environment[count], kLibraryPath)) library_path = environment[count] + sizeof kLibraryPath;
+    }
+    const bool add_libraries =
+        g_gpu_libraries.present && same_host(environment) && !lists(library_path, g_gpu_libraries.value);
     text = sizeof kPreload + strlen(preload) + sizeof g_library + 16 + 64;
+    text += sizeof kLibraryPath + strlen(library_path) + kMaxValue + 2;
     for (const Remembered& r : g_remembered) text += strlen(r.name) + kMaxValue + 2;
     constexpr size_t kOurs = 8;
     bytes_ = (count + kOurs) * sizeof(char*) + text;
@@ -99,8 +118,10 @@ LabEnvironment::LabEnvironment(char* const* environment, uint32_t slot) {
     list_ = static_cast<char**>(memory_);
     char* at = reinterpret_cast<char*>(list_ + count + kOurs);
     size_t n = 0;
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
+        if (add_libraries && names(environment[i], kLibraryPath)) continue;
         if (!is_ours(environment[i])) list_[n++] = environment[i];
+    }
 
     list_[n++] = at;
     at = append(append(at, kPreload), "=");
@@ -109,8 +130,15 @@ LabEnvironment::LabEnvironment(char* const* environment, uint32_t slot) {
         if (*preload != '\0') at = append(at, ":");
     }
     at = append(at, preload) + 1;
+    if (add_libraries) {
+        list_[n++] = at;
+        at = append(append(append(at, kLibraryPath), "="), g_gpu_libraries.value);
+        if (*library_path != '\0') at = append(at, ":");
+        at = append(at, library_path) + 1;
+    }
     for (const Remembered& r : g_remembered) {
         if (!r.present || (may_differ(r) && has(environment, r.name))) continue;
+        if (&r == &g_gpu_libraries && (!same_host(environment) || has(environment, r.name))) continue;
         list_[n++] = at;
         at = append(append(append(at, r.name), "="), r.value) + 1;
     }

@@ -6,6 +6,7 @@
 
 #include "verbs_shim/client/clock/tsc_trap.hpp"
 #include "verbs_shim/client/connection/connection.hpp"
+#include "verbs_shim/client/gpu/gpus.hpp"
 #include "verbs_shim/client/process/sync_wait.hpp"
 #include "verbs_shim/client/spin/dma_pages.hpp"
 #include "verbs_shim/client/spin/load_decoder.hpp"
@@ -157,6 +158,10 @@ bool handle_fault(int signal_number, const siginfo_t* info, void* context) {
     constexpr int kSiKernel = 0x80;
     if (info->si_code == kSiKernel) return clock::emulate_tsc(&c);
     if (info->si_code != SEGV_ACCERR) return false;
+    if (const auto address = reinterpret_cast<uint64_t>(info->si_addr); gpu::is_gpu_address(address)) {
+        if (may_look()) gpu::explain_access(address);
+        return false;
+    }
     const uintptr_t page = page_of(reinterpret_cast<uintptr_t>(info->si_addr));
     if (is_protected(page)) {
         on_protected_access(c, page);

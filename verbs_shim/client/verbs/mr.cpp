@@ -1,4 +1,5 @@
 // Memory regions.
+#include "verbs_shim/client/gpu/gpus.hpp"
 #include "verbs_shim/client/memory/shared_memory.hpp"
 #include "verbs_shim/client/spin/spin.hpp"
 #include "verbs_shim/client/verbs/call.hpp"
@@ -63,7 +64,9 @@ ibv_mr* reg_mr(ibv_pd* pd, void* addr, size_t length, uint64_t iova, unsigned ac
         if ((access & IBV_ACCESS_ZERO_BASED) != 0) iova = 0;
         auto request = registration(protocol::Op::RegMr, pd, addr, length, iova, access);
         protocol::RegMrReply reply;
-        memory::Registration memory(addr, is_implicit(addr, length) ? 0 : length);
+        // GPU memory is shared with the server anyway, and CPUs do not poll it.
+        const bool is_gpu = gpu::is_gpu_address(reinterpret_cast<uint64_t>(addr));
+        memory::Registration memory(addr, is_implicit(addr, length) || is_gpu ? 0 : length);
         request.shared = memory.range();
         error = control(request, reply);
         if (error != 0) {
@@ -73,8 +76,35 @@ ibv_mr* reg_mr(ibv_pd* pd, void* addr, size_t length, uint64_t iova, unsigned ac
         mr->ibv = ibv_mr{pd->context, pd, addr, length, reply.handle, reply.lkey, reply.rkey};
         mr->access = access;
         mr->segment = memory.keep();
-        mr->is_plain = true;
-        if (!is_implicit(addr, length)) spin::memory_registered(addr, length, access);
+        mr->is_plain = !is_gpu;
+        if (!is_implicit(addr, length) && !is_gpu) spin::memory_registered(addr, length, access);
+        connection::count(protocol::Stat::RegMr);
+        return &mr->ibv;
+    });
+}
+
+ibv_mr* reg_dmabuf_mr(ibv_pd* pd, uint64_t offset, size_t length, uint64_t iova, int fd, unsigned access) {
+    return call_for_object(pd->context, [&](int& error) -> ibv_mr* {
+        error = check_access(access);
+        if (error != 0) return nullptr;
+        auto* const mr = make_object<Mr>();
+        auto request = connection::make_request<protocol::RegDmaBufMrRequest>(protocol::Op::RegDmaBufMr);
+        request.context = to_context(pd->context)->handle;
+        request.pd = pd->handle;
+        request.access = access;
+        request.fd = fd;
+        request.offset = offset;
+        request.length = length;
+        request.iova = iova;
+        protocol::RegMrReply reply;
+        error = mr == nullptr ? ENOMEM : control(request, reply);
+        if (error != 0) {
+            if (mr != nullptr) free_object(mr);
+            return nullptr;
+        }
+        mr->ibv =
+            ibv_mr{pd->context, pd, reinterpret_cast<void*>(offset), length, reply.handle, reply.lkey, reply.rkey};
+        mr->access = access;
         connection::count(protocol::Stat::RegMr);
         return &mr->ibv;
     });

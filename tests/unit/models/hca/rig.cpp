@@ -39,11 +39,23 @@ Rig::Rig(RigOptions o) : options_(std::move(o)) {
         nic.ports.push_back(port_config(options_, h));
         nic.sink = sinks.back().get();
         spec.nics.push_back(std::move(nic));
+        if (options_.make_complex) spec.hosts.push_back({"h" + std::to_string(h), {h}, options_.make_complex});
     }
     link::LinkParams params;
     params.rate = sim::BitRate::gbps(options_.gbps);
     params.layer = options_.layer == LinkLayer::Ethernet ? link::LinkLayer::Ethernet : link::LinkLayer::InfiniBand;
-    if (options_.through_switch || options_.hosts > 2) {
+    if (options_.spines > 0) {
+        const uint32_t switches = 2 + options_.spines;
+        for (uint32_t i = 0; i < switches; ++i) {
+            fabric::SwitchSpec s;
+            s.path = "sw" + std::to_string(i);
+            spec.switches.push_back(s);
+        }
+        for (uint32_t h = 0; h < options_.hosts; ++h)
+            spec.links.push_back({{false, h, 1}, {true, h % 2, 1}, params, {}, {}});
+        for (uint32_t i = 2; i < switches; ++i)
+            for (const uint32_t leaf : {0U, 1U}) spec.links.push_back({{true, leaf, 1}, {true, i, 1}, params, {}, {}});
+    } else if (options_.through_switch || options_.hosts > 2) {
         fabric::SwitchSpec s;
         s.path = "sw0";
         s.latency = options_.switch_latency;
@@ -80,10 +92,10 @@ Peer Rig::open(size_t host, const QpOptions& o) {
     memory.spaces[p.space].resize(kMemory);
     p.bytes = memory.spaces[p.space].data();
     p.pd = p.hca->alloc_pd(by(p)).value;
-    p.cq = p.hca->create_cq(by(p), {o.cqe, true}).value;
+    p.cq = p.hca->create_cq(by(p), {o.cqe, true, o.ring_memory}).value;
     p.mr = p.hca
                ->reg_mr(by(p), {p.pd, p.space, p.base, kMemory, p.base,
-                                kLocalWrite | kRemoteWrite | kRemoteRead | kRemoteAtomic})
+                                kLocalWrite | kRemoteWrite | kRemoteRead | kRemoteAtomic, o.region_memory})
                .value;
     if (o.with_srq) {
         SrqSpec spec{p.pd, o.recv_wr, 1, 0};
@@ -95,6 +107,7 @@ Peer Rig::open(size_t host, const QpOptions& o) {
     init.send_cq = init.recv_cq = p.cq;
     init.srq = p.srq;
     init.cap = {o.send_wr, o.recv_wr, 4, 4, o.inline_data};
+    init.memory = o.ring_memory;
     p.qpn = p.hca->create_qp(by(p), init).value.qp_num;
     return p;
 }

@@ -110,6 +110,7 @@ struct RigOptions {
     int64_t gbps = 100;
     uint32_t hosts = 2;
     bool through_switch = false;
+    uint32_t spines = 0;  ///< not 0: two leaf switches, each with a link to each of so many others; hosts in turn
     SimTime switch_latency = SimTime::ns(300);
     sim::ByteCount switch_queue_bytes = std::numeric_limits<sim::ByteCount>::max();
     Mtu mtu = Mtu::Mtu4096;
@@ -119,6 +120,8 @@ struct RigOptions {
     unsigned threads = 1;
     bool with_memory = true;
     std::vector<uint16_t> pkeys{0xFFFF};
+    /// The inside of each host; none: they are ideal.
+    std::function<std::unique_ptr<host::HostComplex>()> make_complex;
 };
 
 struct QpOptions {
@@ -132,6 +135,7 @@ struct QpOptions {
     bool with_srq = false;
     uint16_t pkey_index = 0;
     uint32_t inline_data = 64;
+    host::MemoryId region_memory = host::kNearestMemory, ring_memory = host::kNearestMemory;
 };
 
 /// A program on one host: its PD, CQ, memory and one QP.

@@ -246,5 +246,61 @@ TEST(Metrics, WhatTheRunCannotTellIsSaid) {
     }
 }
 
+/// h0 with an adapter below a switch; the adapter's link was busy in the first of two halves, 60 % towards the root.
+run::RunResult result_with_an_inside() {
+    run::RunResult result = testing::sample_result();
+    run::HostInsideRecord inside{"h0", "one_switch", {}, {}};
+    inside.devices = {{run::InsideKind::NumaNode, "node0", {}, {}},
+                      {run::InsideKind::Switch, "pex0", {}, "gen4 x16", 0, 2, 3},
+                      {run::InsideKind::Adapter, "nic0", "mlx5_0", "gen4 x16", 1, 0, 1}};
+    for (const int percent : {60, 20, 15, 5}) {
+        run::InsidePart part;
+        part.bytes = static_cast<uint64_t>(percent) * 1000;
+        part.tlps = static_cast<uint64_t>(percent);
+        part.bin = sim::SimTime::ms(5);
+        part.bins = {sim::SimTime::us(50 * percent), sim::SimTime::zero()};
+        part.busy = part.bins[0];
+        inside.parts.push_back(part);
+    }
+    result.insides.push_back(std::move(inside));
+    result.pcie_links = {{"h0/pex0", 0, 1}, {"h0/nic0", 0, 2}};
+    return result;
+}
+
+TEST(PcieMetrics, ALinksUtilisationIsThatOfItsBusierWay_OfTheTimeAsked) {
+    const run::RunResult result = result_with_an_inside();
+    const std::vector<std::pair<std::string, double>> cases{
+        {"pcie.utilisation of slot h0/nic0 > 1 %", 0.3},
+        {"pcie.utilisation of h0/nic0 > 1 %", 0.3},
+        {"slot h0/nic0 pcie.utilisation until 5 ms > 1 %", 0.6},
+        {"pcie.utilisation of slot h0/nic0 from 2500 us until 5 ms > 1 %", 0.6},
+        {"pcie.utilisation of slot h0/nic0 from 5 ms == 0 %", 0},
+        {"pcie.utilisation of host h0 > 1 %", (0.3 + 0.075) / 2},
+        {"pcie.utilisation.max > 1 %", 0.3},
+        {"pcie.bytes of slot h0/pex0 > 1 B", 20'000},
+        {"pcie.tlps of slot h0/nic0 > 1", 80},
+    };
+    for (const auto& [statement, value] : cases) {
+        const expect::ExpectationVerdict verdict = testing::verdict_on(result, statement);
+        EXPECT_EQ(verdict.outcome, expect::Outcome::Passed) << statement << ": " << verdict.sentence;
+        EXPECT_NEAR(verdict.measured.value_or(-1), value, 1e-9 + value * 1e-9) << statement;
+    }
+}
+
+TEST(PcieMetrics, WhatIsNotThereIsNamed) {
+    const std::vector<std::pair<std::string, std::string>> cases{
+        {"pcie.utilisation of slot h0/nic1 > 1 %", "there is no slot 'h0/nic1'; did you mean 'h0/nic0'?"},
+        {"pcie.utilisation of host h1 > 1 %", "no host 'h1' has programs and a platform"},
+        {"pcie.bytes of slot h0/nic0 from 1 ms > 1 B", "it is known only of the whole run"},
+    };
+    for (const auto& [statement, why] : cases) {
+        const expect::ExpectationVerdict verdict = testing::verdict_on(result_with_an_inside(), statement);
+        EXPECT_EQ(verdict.outcome, expect::Outcome::NotEvaluable) << statement;
+        EXPECT_TRUE(verdict.sentence.ends_with(" cannot be evaluated: " + why)) << verdict.sentence;
+    }
+    const auto verdict = testing::verdict_on(testing::sample_result(), "pcie.utilisation > 1 %");
+    EXPECT_TRUE(verdict.sentence.ends_with("no host with programs has a platform")) << verdict.sentence;
+}
+
 }  // namespace
 }  // namespace simverbs::scenarios

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "verbs_shim/client/connection/connection.hpp"
+#include "verbs_shim/client/gpu/gpus.hpp"
 #include "verbs_shim/client/memory/shared_memory.hpp"
 #include "verbs_shim/client/net/fd_table.hpp"
 #include "verbs_shim/client/net/readiness.hpp"
@@ -94,6 +95,12 @@ void make_accessible() {}
 void memory_registered(const void*, size_t, unsigned) {}
 void memory_deregistered(const void*, size_t, unsigned) {}
 }  // namespace spin
+
+namespace gpu {
+bool is_gpu_address(uint64_t) noexcept {
+    return false;
+}
+}  // namespace gpu
 
 namespace memory {
 Registration::Registration(const void* address, size_t length) : address_(address), length_(length) {}
