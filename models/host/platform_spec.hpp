@@ -12,7 +12,7 @@
 namespace simverbs::host {
 
 /// A piece of main memory with the cores next to it. MemoryId n is node n. Latencies: a 64 B DMA read through one link
-/// and a bridge takes 550 ns, 70 ns less from the cache (FACTS 3.1, pcie-bench on a Haswell).
+/// and a bridge takes 550 ns, 70 ns less from the cache (pcie-bench on a Haswell).
 struct NumaNodeSpec {
     std::string name;
     uint16_t socket = 0;
@@ -120,6 +120,13 @@ struct CpuSpec {
     sim::BitRate store_rate = sim::BitRate::gbps(160);   ///< at which a core fills its write-combining buffers
     uint32_t write_combining = 256;                      ///< bytes in them that the core does not wait for
 };
+
+/// Length of one of a platform's lists, which check_platform limits: places in them have 16 bits.
+template <class List>
+[[nodiscard]] uint16_t count_of(const List& list) noexcept {
+    return static_cast<uint16_t>(list.size());
+}
+inline constexpr uint16_t kMostInAList = 256;
 
 /// One host.
 struct PlatformSpec {

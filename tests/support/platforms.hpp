@@ -58,6 +58,16 @@ inline host::PlatformSpec one_adapter(pcie::LinkSpec link = {}) {
     return p;
 }
 
+/// A V100 behind a switch, as in a DGX-1V.
+inline host::PlatformSpec dgx_1v() {
+    const pcie::LinkSpec gen3{3, 16, 256};
+    host::PlatformSpec p = one_adapter(gen3);
+    p.switches = {pcie_switch("plx0", under_bridge(0), gen3)};
+    p.gpus = {gpu("gpu0", under_switch(0), gen3)};
+    p.gpus[0].model = "V100-SXM2-32GB";
+    return p;
+}
+
 /// As two_socket.yaml: gpu0 below the switch of nic0, gpu1 at its socket, gpu2 and nic1 at the other; and gpu3 at the
 /// same host bridge as nic0.
 inline host::PlatformSpec two_socket(pcie::LinkSpec link = {}) {
@@ -82,6 +92,8 @@ inline host::PlatformSpec hgx_h100() {
     p.numa_links = {{0, 1, sim::BitRate::gbps(1000), sim::BitRate::gbps(160)}};
     for (uint16_t i = 0; i < 4; ++i) {
         p.bridges.push_back(bridge("root" + std::to_string(i), i / 2));
+        p.bridges.back().peer_write_rate = sim::BitRate::gbps(256);
+        p.bridges.back().peer_read_rate = sim::BitRate::gbps(176);
         p.switches.push_back(pcie_switch("pex" + std::to_string(i), under_bridge(i), gen5));
     }
     for (uint16_t i = 0; i < 8; ++i) {
@@ -96,6 +108,7 @@ inline host::PlatformSpec hgx_h100() {
 inline host::PlatformSpec dgx_a100() {
     host::PlatformSpec p = hgx_h100();
     p.name = "dgx_a100";
+    for (auto& b : p.bridges) b.peer_write_rate = sim::BitRate::gbps(128), b.peer_read_rate = sim::BitRate::gbps(88);
     for (auto& s : p.switches) s.slot.generation = 4;
     for (auto& n : p.nics) n.slot.generation = n.device.generation = 4;
     for (auto& g : p.gpus) {

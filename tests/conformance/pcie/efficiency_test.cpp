@@ -1,10 +1,9 @@
 // What a PCIe link carries, measured by DMA through the model, against the published model of PCIe.
-// Source: Neugebauer et al., "Understanding PCIe performance for end host networking", SIGCOMM 2018 (pcie-bench).
 #include <gtest/gtest.h>
 
-#include <array>
 #include <string>
 
+#include "tests/conformance/pcie/published.hpp"
 #include "tests/conformance/pcie/rig.hpp"
 #include "tests/support/platforms.hpp"
 
@@ -15,26 +14,13 @@ using host::Complex;
 using sim::SimTime;
 using test::Stream;
 
-struct Row {
-    pcie::LinkSpec link;
-    uint32_t bytes;
-    double write_gbps, read_gbps;
-};
-
-/// MPS 256, MRRS 512, completions of 256 bytes; Gb/s of payload.
-constexpr std::array kRows = {
-    Row{{3, 16, 256}, 64, 82.7, 86.6},    Row{{3, 16, 256}, 128, 95.7, 98.3},    Row{{3, 16, 256}, 256, 104.0, 105.5},
-    Row{{4, 16, 256}, 64, 165.4, 173.3},  Row{{4, 16, 256}, 128, 191.5, 196.7},  Row{{4, 16, 256}, 256, 207.9, 210.9},
-    Row{{5, 16, 256}, 256, 415.8, 421.8}, Row{{5, 16, 256}, 4096, 415.8, 421.8},
-};
-
-std::string row_name(const testing::TestParamInfo<Row>& info) {
+std::string row_name(const testing::TestParamInfo<test::EfficiencyRow>& info) {
     return "Gen" + std::to_string(info.param.link.generation) + "_" + std::to_string(info.param.bytes) + "B";
 }
 
-class PcieEfficiency : public testing::TestWithParam<Row> {};
+class PcieEfficiency : public testing::TestWithParam<test::EfficiencyRow> {};
 
-double measured(const Row& row, Stream::Kind kind) {
+double measured(const test::EfficiencyRow& row, Stream::Kind kind) {
     Complex host(test::one_adapter(row.link));
     Stream s(0, kind, host::kNearestMemory, row.bytes, 256 << 10);
     test::run_streams(host, SimTime::us(200), s);
@@ -47,7 +33,7 @@ TEST_P(PcieEfficiency, MeasuredWritesAreWithinOnePercentOfTheTable) {
 TEST_P(PcieEfficiency, MeasuredReadsAreWithinOnePercentOfTheTable) {
     EXPECT_NEAR(measured(GetParam(), Stream::Kind::Read), GetParam().read_gbps, 0.01 * GetParam().read_gbps);
 }
-INSTANTIATE_TEST_SUITE_P(Table, PcieEfficiency, testing::ValuesIn(kRows), row_name);
+INSTANTIATE_TEST_SUITE_P(Table, PcieEfficiency, testing::ValuesIn(test::kEfficiency), row_name);
 
 TEST(PcieLink, ReadsAndWritesHaveADirectionEach) {
     Complex host(test::one_adapter({4, 16, 256}));
