@@ -240,8 +240,9 @@ int Agent::connect(const ConnectParams& params, CommId& id, sim::SimTime now) {
     req.sl = params.path.ah.sl;
     req.subnet_local = params.path.ah.hop_limit <= 1;
     req.local_ack_timeout = c.timeout;
+    req.vendor_id = params.ece.vendor_id;
     fill_private(req.private_data, params.private_data);
-    put(c.message, c.transaction_id, req);
+    put(c.message, c.transaction_id, req, params.ece.options);
     send_until_answered(c, time_of(params.path.packet_life_time) * 2 + time_of(kResponseTimeout), now);
     return 0;
 }
@@ -264,8 +265,9 @@ int Agent::accept(CommId id, const AcceptParams& params, sim::SimTime now) {
     rep.rnr_retry_count = params.rnr_retry_count;
     rep.srq = params.srq;
     rep.local_ca_guid = adapter_->config().node_guid;
+    rep.set_vendor_id(params.ece.vendor_id);
     fill_private(rep.private_data, params.private_data);
-    put(c->message, c->transaction_id, rep);
+    put(c->message, c->transaction_id, rep, params.ece.options);
     c->state = State::RepSent;
     send_until_answered(*c, time_of(c->timeout) + time_of(kResponseTimeout), now);
     return 0;

@@ -44,6 +44,7 @@ struct Event {
     hca::QpType qp_type = hca::QpType::Rc;
     hca::AhAttr ah;  ///< the way back
     uint16_t pkey = 0xFFFF;
+    Ece ece;  ///< ReqReceived, RepReceived
     std::vector<uint8_t> private_data;
 };
 
@@ -124,7 +125,7 @@ class Agent final : public hca::ManagementAgent {
 
     // agent_send.cpp
     template <class Message>
-    static void put(MadBytes& out, uint64_t transaction_id, const Message& message);
+    static void put(MadBytes& out, uint64_t transaction_id, const Message& message, uint32_t ece_options = 0);
     void send(const hca::AhAttr& to, const MadBytes& bytes, sim::SimTime now);
     /// Sends c.message, and again whenever `answer_time` passes without an answer.
     void send_until_answered(Connection& c, sim::SimTime answer_time, sim::SimTime now);
@@ -140,14 +141,15 @@ class Agent final : public hca::ManagementAgent {
 
     // agent_receive.cpp
     void dispatch(const hca::ReceivedMad& mad, sim::SimTime now);
-    void on_req(const Req& req, uint64_t transaction_id, const hca::ReceivedMad& mad, sim::SimTime now);
+    void on_req(const Req& req, const MadHeader& header, const hca::ReceivedMad& mad, sim::SimTime now);
     void on_duplicate_req(Connection& c, sim::SimTime now);
-    void on_rep(const Rep& rep, const hca::ReceivedMad& mad, uint64_t transaction_id, sim::SimTime now);
+    void on_rep(const Rep& rep, const hca::ReceivedMad& mad, const MadHeader& header, sim::SimTime now);
     void on_rtu(const Rtu& rtu, sim::SimTime now);
     void on_rej(const Rej& rej, sim::SimTime now);
     void on_mra(const Mra& mra, sim::SimTime now);
     void on_dreq(const Dreq& dreq, const hca::ReceivedMad& mad, uint64_t transaction_id, sim::SimTime now);
     void on_drep(const Drep& drep, sim::SimTime now);
+    void on_lap(const Lap& lap, const hca::ReceivedMad& mad);
     void on_sidr_req(const SidrReq& req, uint64_t transaction_id, const hca::ReceivedMad& mad, sim::SimTime now);
     void on_sidr_rep(const SidrRep& rep, sim::SimTime now);
     [[nodiscard]] hca::AhAttr way_back(const hca::ReceivedMad& mad) const;
@@ -168,13 +170,14 @@ class Agent final : public hca::ManagementAgent {
 };
 
 template <class Message>
-void Agent::put(MadBytes& out, uint64_t transaction_id, const Message& message) {
+void Agent::put(MadBytes& out, uint64_t transaction_id, const Message& message, uint32_t ece_options) {
     MadHeader header;
     header.mgmt_class = kCmClass;
     header.class_version = kCmClassVersion;
     header.method = kMethodSend;
     header.transaction_id = transaction_id;
     header.attribute_id = static_cast<uint16_t>(Message::attribute);
+    header.attribute_modifier = ece_options;
     out = {};
     encode(header, std::span(out));
     encode(message, cm_part(std::span(out)));

@@ -36,13 +36,13 @@ void Agent::dispatch(const hca::ReceivedMad& mad, sim::SimTime now) {
     const std::span<const uint8_t> body = cm_part(bytes);
     switch (static_cast<Attribute>(header.attribute_id)) {
         case Attribute::Req:
-            return on_req(decode<Req>(body), header.transaction_id, mad, now);
+            return on_req(decode<Req>(body), header, mad, now);
         case Attribute::Mra:
             return on_mra(decode<Mra>(body), now);
         case Attribute::Rej:
             return on_rej(decode<Rej>(body), now);
         case Attribute::Rep:
-            return on_rep(decode<Rep>(body), mad, header.transaction_id, now);
+            return on_rep(decode<Rep>(body), mad, header, now);
         case Attribute::Rtu:
             return on_rtu(decode<Rtu>(body), now);
         case Attribute::Dreq:
@@ -54,8 +54,9 @@ void Agent::dispatch(const hca::ReceivedMad& mad, sim::SimTime now) {
         case Attribute::SidrRep:
             return on_sidr_rep(decode<SidrRep>(body), now);
         case Attribute::Lap:
+            return on_lap(decode<Lap>(body), mad);
         case Attribute::Apr:
-            return;  // alternate paths: nobody here asks for them, and none is answered
+            return;  // the answer to a LAP, which nobody here sends
     }
 }
 
@@ -83,7 +84,7 @@ hca::AhAttr Agent::way_back(const hca::ReceivedMad& mad) const {
     return ah;
 }
 
-void Agent::on_req(const Req& req, uint64_t transaction_id, const hca::ReceivedMad& mad, sim::SimTime now) {
+void Agent::on_req(const Req& req, const MadHeader& header, const hca::ReceivedMad& mad, sim::SimTime now) {
     const std::pair remote(req.local_ca_guid, req.local_comm_id);
     if (const auto known = by_remote_.find(remote); known != by_remote_.end()) {
         ++counters_.duplicates;
@@ -92,7 +93,7 @@ void Agent::on_req(const Req& req, uint64_t transaction_id, const hca::ReceivedM
     Connection c;
     c.state = State::ReqRcvd;
     c.remote_id = req.local_comm_id;
-    c.transaction_id = transaction_id;
+    c.transaction_id = header.transaction_id;
     c.ah = way_back(mad);
     if (!listeners_.contains(req.service_id)) return send_rej(c, RejectReason::InvalidServiceId, {}, now);
     c.service_id = req.service_id;
@@ -129,6 +130,7 @@ void Agent::on_req(const Req& req, uint64_t transaction_id, const hca::ReceivedM
     event.qp_type = c.type;
     event.ah = c.ah;
     event.pkey = req.pkey;
+    event.ece = {req.vendor_id, header.attribute_modifier};
     event.private_data = all_of(req.private_data);
     tell(event, now);
 }
@@ -154,7 +156,7 @@ void Agent::on_duplicate_req(Connection& c, sim::SimTime now) {
     }
 }
 
-void Agent::on_rep(const Rep& rep, const hca::ReceivedMad& mad, uint64_t transaction_id, sim::SimTime now) {
+void Agent::on_rep(const Rep& rep, const hca::ReceivedMad& mad, const MadHeader& header, sim::SimTime now) {
     Connection* c = find_mutable(rep.remote_comm_id);
     if (c != nullptr && (c->state == State::ReqSent || c->state == State::MraReqRcvd)) {
         stop_repeating(*c);
@@ -176,6 +178,7 @@ void Agent::on_rep(const Rep& rep, const hca::ReceivedMad& mad, uint64_t transac
         event.rnr_retry_count = rep.rnr_retry_count;
         event.srq = rep.srq;
         event.flow_control = rep.flow_control;
+        event.ece = {rep.vendor_id(), header.attribute_modifier};
         event.private_data = all_of(rep.private_data);
         return tell(event, now);
     }
@@ -189,7 +192,7 @@ void Agent::on_rep(const Rep& rep, const hca::ReceivedMad& mad, uint64_t transac
     Connection nobody;
     nobody.state = State::RepRcvd;
     nobody.remote_id = rep.local_comm_id;
-    nobody.transaction_id = transaction_id;
+    nobody.transaction_id = header.transaction_id;
     nobody.ah = way_back(mad);
     send_rej(nobody, RejectReason::InvalidCommId, {}, now);
 }
@@ -312,6 +315,16 @@ void Agent::on_drep(const Drep& drep, sim::SimTime now) {
     event.type = EventType::Disconnected;
     event.id = c->local_id;
     tell(event, now);
+}
+
+/// As Linux does it for connections of rdma_cm: the CM takes note of the first one and leaves the answer to its
+/// consumer, who knows no alternate paths and gives none. On RoCE it does not even look.
+void Agent::on_lap(const Lap& lap, const hca::ReceivedMad& mad) {
+    if (adapter_->config().ports[mad.port - 1U].link_layer == hca::LinkLayer::Ethernet) return;
+    Connection* c = find_mutable(lap.remote_comm_id);
+    if (c == nullptr || c->remote_id != lap.local_comm_id || c->state != State::Established) return;
+    if (c->lap_received) ++counters_.duplicates;
+    c->lap_received = true;
 }
 
 void Agent::on_sidr_req(const SidrReq& req, uint64_t transaction_id, const hca::ReceivedMad& mad, sim::SimTime now) {

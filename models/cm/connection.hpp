@@ -37,6 +37,13 @@ struct PathRecord {
     uint8_t mtu = 5, rate = 0, packet_life_time = 18;
 };
 
+/// Options of an adapter's vendor that both sides of a connection could use (enhanced connection establishment).
+struct Ece {
+    uint32_t vendor_id = 0;  ///< 24 bits; 0: none
+    uint32_t options = 0;
+    friend bool operator==(const Ece&, const Ece&) = default;
+};
+
 /// What the consumer gives for a REQ.
 struct ConnectParams {
     PathRecord path;
@@ -46,7 +53,8 @@ struct ConnectParams {
     bool srq = false, flow_control = false;
     uint8_t responder_resources = 0, initiator_depth = 0, retry_count = 0, rnr_retry_count = 0;
     std::optional<uint8_t> ack_timeout;  ///< instead of the one that follows from the path
-    std::vector<uint8_t> private_data;   ///< with the IpCmHeader
+    Ece ece;
+    std::vector<uint8_t> private_data;  ///< with the IpCmHeader
 };
 
 /// What the consumer gives for a REP.
@@ -54,11 +62,13 @@ struct AcceptParams {
     uint32_t qpn = 0;
     bool srq = false, flow_control = false;
     uint8_t responder_resources = 0, initiator_depth = 0, rnr_retry_count = 0;
+    Ece ece;
     std::vector<uint8_t> private_data;
 };
 
 struct Connection {
     State state = State::Idle;
+    bool lap_received = false;
     bool orphan = false;  ///< its consumer has let go of it; it only waits for the end of TIMEWAIT
     CommId local_id = 0, remote_id = 0;
     uint64_t transaction_id = 0;  ///< of the REQ or SIDR_REQ

@@ -52,6 +52,7 @@ struct Req {
     static constexpr Attribute attribute = Attribute::Req;
 
     CommId local_comm_id = 0;
+    uint32_t vendor_id = 0;  ///< ECE: whose options the attribute modifier holds; 0: none
     uint64_t service_id = 0;
     uint64_t local_ca_guid = 0;
     uint32_t local_qkey = 0;
@@ -77,6 +78,7 @@ struct Req {
     static constexpr auto fields() noexcept {
         using M = Req;
         return std::tuple{at<&M::local_comm_id>(0, 32),
+                          at<&M::vendor_id>(5, 24),
                           at<&M::service_id>(8, 64),
                           at<&M::local_ca_guid>(16, 64),
                           at<&M::local_qkey>(28, 32),
@@ -162,12 +164,23 @@ struct Rep {
     bool srq = false;
     uint64_t local_ca_guid = 0;
     std::array<uint8_t, 196> private_data{};
+    uint8_t vendor_id_high = 0, vendor_id_middle = 0, vendor_id_low = 0;  ///< ECE
+
+    void set_vendor_id(uint32_t id) noexcept {
+        vendor_id_high = static_cast<uint8_t>(id >> 16);
+        vendor_id_middle = static_cast<uint8_t>(id >> 8);
+        vendor_id_low = static_cast<uint8_t>(id);
+    }
+    [[nodiscard]] uint32_t vendor_id() const noexcept {
+        return uint32_t{vendor_id_high} << 16 | uint32_t{vendor_id_middle} << 8 | vendor_id_low;
+    }
 
     static constexpr auto fields() noexcept {
         using M = Rep;
         return std::tuple{
             at<&M::local_comm_id>(0, 32),   at<&M::remote_comm_id>(4, 32),      at<&M::local_qkey>(8, 32),
-            at<&M::local_qpn>(12, 24),      at<&M::starting_psn>(20, 24),       at<&M::responder_resources>(24, 8),
+            at<&M::local_qpn>(12, 24),      at<&M::vendor_id_high>(15, 8),      at<&M::vendor_id_middle>(19, 8),
+            at<&M::starting_psn>(20, 24),   at<&M::vendor_id_low>(23, 8),       at<&M::responder_resources>(24, 8),
             at<&M::initiator_depth>(25, 8), at<&M::target_ack_delay>(26, 0, 5), at<&M::failover_accepted>(26, 5, 2),
             at<&M::flow_control>(26, 7, 1), at<&M::rnr_retry_count>(27, 0, 3),  at<&M::srq>(27, 3, 1),
             at<&M::local_ca_guid>(28, 64),  at<&M::private_data>(36, 196 * 8)};
@@ -208,6 +221,22 @@ struct Dreq {
     }
 };
 static_assert(is_sound<Dreq>(kCmBytes));
+
+/// Load alternate path: of its fields those by which a connection is found.
+struct Lap {
+    static constexpr Attribute attribute = Attribute::Lap;
+
+    CommId local_comm_id = 0, remote_comm_id = 0;
+    std::array<uint8_t, 56> path{};
+    std::array<uint8_t, 168> private_data{};
+
+    static constexpr auto fields() noexcept {
+        using M = Lap;
+        return std::tuple{at<&M::local_comm_id>(0, 32), at<&M::remote_comm_id>(4, 32), at<&M::path>(8, 56 * 8),
+                          at<&M::private_data>(64, 168 * 8)};
+    }
+};
+static_assert(is_sound<Lap>(kCmBytes));
 
 /// Service id resolution request: which QP serves this id?
 struct SidrReq {

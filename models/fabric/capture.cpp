@@ -20,8 +20,9 @@ std::string PortCapture::open(const std::string& path) {
 
 void PortCapture::on_packet(sim::SimTime time, const wire::Packet& packet, link::Direction direction) {
     if (packet.extra == wire::kNoExtra) return;  // traffic that has lengths only, from before the capture
-    wire::FrameSpec spec = spec_of(packet, direction);
     const wire::PacketExtra& x = pool_[packet.extra];
+    if (packet.framing == wire::kFramingRaw) return add_raw(time, packet, x, direction);
+    wire::FrameSpec spec = spec_of(packet, direction);
     add_transport_headers(spec, packet, x);
     payload_.clear();
     if (x.payload.stream != wire::kNoStream && mover_ != nullptr) {
@@ -41,6 +42,18 @@ void PortCapture::on_packet(sim::SimTime time, const wire::Packet& packet, link:
         // A flipped bit behind the BTH: the ICRC in the frame is that of the undamaged one.
         bytes_[frame.begin + frame.size - frame.size / 4] ^= 1;
     }
+    frames_.push_back(frame);
+}
+
+void PortCapture::add_raw(sim::SimTime time, const wire::Packet& packet, const wire::PacketExtra& x,
+                          link::Direction direction) {
+    if (direction == link::Direction::In) time = ingress_.tail_time(packet) - rx_pipeline_;
+    const Frame frame{time, direction, static_cast<uint32_t>(bytes_.size()),
+                      std::max(uint32_t{packet.payload_bytes}, static_cast<uint32_t>(wire::kMinEthernetBytes))};
+    bytes_.resize(bytes_.size() + frame.size, 0);
+    const std::span out(bytes_.data() + frame.begin, packet.payload_bytes);
+    if (x.payload.stream != wire::kNoStream && mover_ != nullptr)
+        (void)mover_->peek(x.payload.stream, x.payload.offset, out);
     frames_.push_back(frame);
 }
 

@@ -43,6 +43,8 @@ class PortCapture final : public link::PacketObserver {
     };
     std::string write_before(sim::SimTime until);
     [[nodiscard]] wire::FrameSpec spec_of(const wire::Packet& packet, link::Direction direction) const;
+    /// A frame of a raw packet QP: its payload is the frame.
+    void add_raw(sim::SimTime time, const wire::Packet& packet, const wire::PacketExtra& x, link::Direction direction);
     void add_transport_headers(wire::FrameSpec& spec, const wire::Packet& packet, const wire::PacketExtra& x) const;
 
     const hca::HcaPortConfig& port_;

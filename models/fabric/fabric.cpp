@@ -123,6 +123,10 @@ void Fabric::route(const FabricSpec& spec) {
     std::vector<ForwardingTable*> tables;
     for (const auto& s : switches_) tables.push_back(&s->table());
     install_shortest_paths(edges, tables);
+    std::vector<Switch*> switches;
+    for (const auto& s : switches_) switches.push_back(s.get());
+    multicast_ = std::make_unique<MulticastTree>(std::move(edges), std::move(switches));
+    neighbours().set_replicator(*multicast_);
 }
 
 }  // namespace simverbs::fabric

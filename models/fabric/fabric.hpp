@@ -8,6 +8,7 @@
 
 #include "models/fabric/adapters.hpp"
 #include "models/fabric/fabric_spec.hpp"
+#include "models/fabric/multicast_tree.hpp"
 #include "models/hca/hca.hpp"
 #include "models/hca/neighbour_table.hpp"
 #include "models/host/payload_mover.hpp"
@@ -52,6 +53,7 @@ class Fabric {
     wire::PacketPool pool_;
     std::vector<std::unique_ptr<link::Link>> links_;
     std::vector<std::unique_ptr<Switch>> switches_;
+    std::unique_ptr<MulticastTree> multicast_;
     std::vector<std::vector<PortIndex>> link_switch_ports_;  ///< for each link: ports at ends a and b
 };
 

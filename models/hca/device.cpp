@@ -35,6 +35,8 @@ Device::Device(Hca& owner, const HcaConfig& c, HostSink* host_sink, host::Payloa
       mrs(seed_of(c)) {
     attr.node_guid = attr.sys_image_guid = c.node_guid;
     attr.phys_port_cnt = static_cast<uint8_t>(c.ports.size());
+    constexpr uint32_t kManagedFlowSteering = 1U << 29;
+    if (has_raw_packets()) attr.device_cap_flags |= kManagedFlowSteering;
     for (const HcaPortConfig& p : config.ports) {
         auto port = std::make_unique<Port>();
         port->config = &p;
@@ -54,10 +56,12 @@ Device::Device(Hca& owner, const HcaConfig& c, HostSink* host_sink, host::Payloa
     ports.push_back(std::move(loop));
     for (const HcaPortConfig& p : config.ports)
         for (const uint16_t pkey : p.pkeys) wire_detail = wire_detail || pkey != 0xFFFF;
+    if (config.neighbours != nullptr) config.neighbours->add_observer(*this);
 }
 
 Device::~Device() {
     for (const auto& qp : qps) release_streams(*qp);
+    if (config.neighbours != nullptr) config.neighbours->remove_observer(*this);
 }
 
 Port& Device::port_with_leaf(wire::LeafId leaf) noexcept {

@@ -52,6 +52,12 @@ struct DeviceMemory {
     uint64_t addr = 0, length = 0;
 };
 
+struct Steering {
+    uint32_t owner = 0, qpn = 0;
+    uint8_t port_index = 0;
+    SteeringRule rule;
+};
+
 /// Entries that ibv_query_port promises; those beyond the configured ones are empty.
 inline constexpr uint32_t kGidTableLength = 256;
 
@@ -72,10 +78,13 @@ struct AtomicExecution {
     uint64_t va = 0, swap_or_add = 0, compare = 0;
 };
 
-class Device {
+class Device final : public LidObserver {
   public:
     Device(Hca& node, const HcaConfig& config, HostSink* sink, host::PayloadMover* mover);
-    ~Device();
+    ~Device() override;
+
+    // ---- changes of the subnet: port_changes.cpp
+    void on_lid_change(wire::LeafId leaf, uint16_t lid, uint32_t count) override;
 
     // ---- engine: device_window.cpp
     void run_window(sim::SimTime end);
@@ -130,6 +139,13 @@ class Device {
     // ---- packets that arrive: transport/rx_dispatch.cpp
     void on_packet(Port& port, wire::Packet& packet, sim::SimTime now);
     void on_multicast(Port& home, const wire::Packet& packet, const wire::OpcodeInfo& info, sim::SimTime now);
+    // ---- raw frames: raw/steering.cpp
+    void on_raw_frame(Port& home, const wire::Packet& packet, sim::SimTime now);
+    void receive_frame(Qp& qp, const wire::Packet& packet, sim::SimTime now);
+    [[nodiscard]] bool is_steered_to(uint32_t qpn) const noexcept;
+    [[nodiscard]] bool has_raw_packets() const noexcept {
+        return profile.behaviour.has_raw_packets && config.ports.front().link_layer == LinkLayer::Ethernet;
+    }
     // ---- QP 1: management.cpp
     bool send_mad(const AhAttr& to, const std::array<uint8_t, kMadBytes>& bytes, sim::SimTime now);
     void on_mad(Port& home, const wire::Packet& packet, const wire::OpcodeInfo& info, sim::SimTime now);
@@ -280,6 +296,8 @@ class Device {
     std::map<uint32_t, DeviceMemory> dms;
     uint64_t dm_bytes = 0;  ///< allocated
     uint32_t next_pd = 1, next_ah = 1, next_cq = 1, next_srq = 1, next_xrcd = 1, next_xrc_domain = 1, next_dm = 1;
+    std::map<uint32_t, Steering> steering;
+    uint32_t next_steering = 1;
     MrTable mrs;
     uint32_t mr_epoch = 1;  ///< changes whenever a key becomes invalid
     std::unordered_map<host::AddressSpaceId, bool> watched;

@@ -91,7 +91,7 @@ struct Behaviour {
     bool checks_attributes = true;        ///< P_Key index, access flags, path MTU, RNR timer, retry counts
     bool refuses_long_datagrams = true;   ///< otherwise they "succeed" and are lost
     bool rounds_atomics_to_eight = true;  ///< byte_len of an atomic is 8 whatever its SGEs hold
-    bool has_xrc = true, has_on_demand = true, allows_empty_srq = true;
+    bool has_xrc = true, has_on_demand = true, has_raw_packets = true, allows_empty_srq = true;
 };
 
 /// One adapter model. Sources of the numbers: in profiles/*.cpp.

@@ -92,6 +92,10 @@ void Device::run_window(sim::SimTime end) {
                 on_flow_control(port, best);
                 break;
             case Source::Wire: {
+                if (host_port.has_complex() && host_port.receives_from() > best) [[unlikely]] {
+                    port.wire_at = host_port.receives_from();
+                    break;
+                }
                 wire::Packet packet;
                 const bool taken = port.ingress.pop(packet, node.shard());
                 port.wire_at = next_wire_time(port);

@@ -13,6 +13,7 @@
 #include "models/hca/hca_config.hpp"
 #include "models/hca/host_sink.hpp"
 #include "models/hca/management.hpp"
+#include "models/hca/raw/steering.hpp"
 #include "models/hca/verbs_types.hpp"
 #include "models/host/host_complex.hpp"
 #include "sim/node.hpp"
@@ -273,6 +274,10 @@ class Hca final : public sim::Node {
     int destroy_ah(const ControlContext& by, AhHandle ah);
     int attach_mcast(const ControlContext& by, uint32_t qp_num, const Gid& gid, uint16_t lid);
     int detach_mcast(const ControlContext& by, uint32_t qp_num, const Gid& gid, uint16_t lid);
+
+    // ---- flow steering to raw packet QPs. A QP with rules cannot be destroyed.
+    Result<uint32_t> create_steering(const ControlContext& by, uint32_t qp_num, const SteeringRule& rule);
+    int destroy_steering(const ControlContext& by, uint32_t id);
 
     /// Everything of a client that ended, in dependency order. Never fails.
     void release_all(OwnerId owner, sim::SimTime now);

@@ -53,6 +53,7 @@ struct HcaPortConfig {
     std::optional<uint16_t> vlan;  ///< its frames have an 802.1Q tag of this VLAN, whose PCP is Packet::priority
     uint8_t priority = 0;          ///< of packets that ask for none
     ServiceOfDscp service_of_dscp = class_selectors();
+    uint32_t ethernet_mtu = 4200;  ///< of the interface
 };
 
 struct HcaConfig {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -20,16 +22,36 @@ struct Neighbour {
     uint16_t lid = 0;
 };
 
+/// What copies packets for groups (wire::kFirstGroup) on their way, so that a sender sends one.
+class GroupReplicator {
+  public:
+    virtual ~GroupReplicator() = default;
+    /// From now on the group is these ports.
+    virtual void set_members(wire::LeafId group, std::span<const wire::LeafId> ports) = 0;
+};
+
+/// Who holds addresses that were resolved once.
+class LidObserver {
+  public:
+    virtual ~LidObserver() = default;
+    /// From now on the port of `leaf` has the `count` LIDs from `lid` on, and no others.
+    virtual void on_lid_change(wire::LeafId leaf, uint16_t lid, uint32_t count) = 0;
+};
+
 /// GID → MAC (static ARP and neighbour discovery), LID → port, multicast group → member ports.
 class NeighbourTable {
   public:
     void add_gid(const Gid& gid, const Neighbour& n) { by_gid_[gid] = n; }
     void remove_gid(const Gid& gid) { by_gid_.erase(gid); }
     void add_lid(uint16_t lid, const Neighbour& n) { by_lid_[lid] = n; }
-    void remove_lid(uint16_t lid) { by_lid_.erase(lid); }
+    /// `n` has the `count` LIDs from n.lid on, instead of those that it had. Between windows.
+    void move_lid(const Neighbour& n, uint32_t count);
+    void add_observer(LidObserver& observer) { lid_observers_.insert(&observer); }
+    void remove_observer(LidObserver& observer) { lid_observers_.erase(&observer); }
     /// `gids`: the port's GID table.
     void add_leaf(wire::LeafId leaf, const Neighbour& n, std::vector<Gid> gids) {
         by_leaf_[leaf] = n;
+        by_mac_[n.mac] = n;
         gids_of_leaf_[leaf] = std::move(gids);
     }
 
@@ -53,6 +75,17 @@ class NeighbourTable {
         const auto it = by_leaf_.find(leaf);
         return it == by_leaf_.end() ? nullptr : &it->second;
     }
+    [[nodiscard]] const Neighbour* find_mac(const wire::MacAddress& mac) const {
+        const auto it = by_mac_.find(mac);
+        return it == by_mac_.end() ? nullptr : &it->second;
+    }
+    /// All ports, in the order of their MAC addresses.
+    [[nodiscard]] std::vector<wire::LeafId> ports() const {
+        std::vector<wire::LeafId> found;
+        found.reserve(by_mac_.size());
+        for (const auto& [mac, n] : by_mac_) found.push_back(n.leaf);
+        return found;
+    }
 
     /// Entry of a port's GID table; zeros if it has none.
     [[nodiscard]] Gid gid_of(wire::LeafId leaf, uint32_t index) const {
@@ -60,25 +93,41 @@ class NeighbourTable {
         return it == gids_of_leaf_.end() || index >= it->second.size() ? Gid{} : it->second[index];
     }
 
-    /// Members of a multicast group, each port once, in LeafId order. Changes only between windows.
-    void join(const Gid& mgid, wire::LeafId leaf) { ++groups_[mgid][leaf]; }
-    void leave(const Gid& mgid, wire::LeafId leaf) {
-        const auto group = groups_.find(mgid);
-        if (group == groups_.end()) return;
-        const auto member = group->second.find(leaf);
-        if (member != group->second.end() && --member->second == 0) group->second.erase(member);
-    }
-    [[nodiscard]] const std::map<wire::LeafId, uint32_t>* members(const Gid& mgid) const {
+    /// A multicast group: member ports, each once, with how often it has joined.
+    struct Group {
+        std::map<wire::LeafId, uint32_t> members;
+        std::optional<wire::LeafId> dest;  ///< where one packet for all of them goes; none: the sender makes the copies
+    };
+    // These three change only between windows.
+    /// Switches copy from now on. Before the first join.
+    void set_replicator(GroupReplicator& replicator) noexcept { replicator_ = &replicator; }
+    void join(const Gid& mgid, wire::LeafId leaf);
+    void leave(const Gid& mgid, wire::LeafId leaf);
+    /// nullptr if nobody has joined it.
+    [[nodiscard]] const Group* find_group(const Gid& mgid) const {
         const auto it = groups_.find(mgid);
         return it == groups_.end() ? nullptr : &it->second;
     }
+    /// Frames for everybody (broadcasts and addresses that nobody has) can be sent from now on. Between windows.
+    void begin_to_flood();
+    /// Where one frame for all ports goes; none: the sender makes the copies.
+    [[nodiscard]] std::optional<wire::LeafId> flood_dest() const noexcept {
+        return floods_ ? std::optional(wire::kFirstGroup) : std::nullopt;
+    }
 
   private:
+    void tell_members(const Group& group) const;
+
     std::map<Gid, Neighbour> by_gid_;
     std::unordered_map<uint16_t, Neighbour> by_lid_;
     std::unordered_map<wire::LeafId, Neighbour> by_leaf_;
+    std::map<wire::MacAddress, Neighbour> by_mac_;
     std::unordered_map<wire::LeafId, std::vector<Gid>> gids_of_leaf_;
-    std::map<Gid, std::map<wire::LeafId, uint32_t>> groups_;
+    std::map<Gid, Group> groups_;
+    GroupReplicator* replicator_ = nullptr;
+    std::set<LidObserver*> lid_observers_;
+    std::set<wire::LeafId> dests_;  ///< of groups_
+    bool floods_ = false;
 };
 
 }  // namespace simverbs::hca

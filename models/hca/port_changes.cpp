@@ -60,14 +60,29 @@ void Hca::change_pkey(uint8_t number, uint32_t index, uint16_t pkey, sim::SimTim
 
 void Hca::change_lid(uint8_t number, uint16_t lid, sim::SimTime now) {
     HcaPortConfig& port = device_->config.ports.at(number - 1U);
-    if (NeighbourTable* neighbours = device_->config.neighbours; neighbours != nullptr) {
-        for (uint32_t path = 0; path < (1U << port.lmc); ++path)
-            neighbours->remove_lid(static_cast<uint16_t>(port.lid + path));
-        for (uint32_t path = 0; path < (1U << port.lmc); ++path)
-            neighbours->add_lid(static_cast<uint16_t>(lid + path), {port.leaf, port.mac, lid});
-    }
     port.lid = lid;
+    if (NeighbourTable* neighbours = device_->config.neighbours; neighbours != nullptr)
+        neighbours->move_lid({port.leaf, port.mac, lid}, 1U << port.lmc);
     raise_event(EventType::LidChange, number, now);
+}
+
+/// A QP and an address handle keep the DLID that they were given: it may have become nobody's, or somebody's again.
+void Device::on_lid_change(wire::LeafId leaf, uint16_t lid, uint32_t count) {
+    const auto follow = [&](Path& path) {
+        const HcaPortConfig& own = config.ports[path.port_index];
+        if (own.link_layer != LinkLayer::InfiniBand || path.multicast || path.dlid == 0) return;
+        const bool is_here = path.dlid >= lid && path.dlid - lid < static_cast<int>(count);
+        if (is_here) {
+            path.leaf = leaf;
+            path.path_bits = static_cast<uint8_t>(path.dlid - lid);
+        } else if (path.leaf == leaf) {
+            path.leaf = wire::kNowhere;
+        }
+        path.loopback = path.leaf == own.leaf;
+    };
+    for (const auto& qp : qps)
+        if (!qp->destroyed) follow(qp->path);
+    for (auto& [handle, ah] : ahs) follow(ah.path);
 }
 
 }  // namespace simverbs::hca

@@ -18,6 +18,7 @@ class PlatformCheck {
     std::vector<PlatformProblem> run() {
         expect(!p_.numa_nodes.empty(), "numa_nodes", "there are none; a host has at least one");
         expect(!p_.bridges.empty(), "bridges", "there are none; devices hang below a host bridge");
+        check_lengths();
         check_memory();
         check_tree();
         check_devices();
@@ -47,6 +48,19 @@ class PlatformCheck {
         expect(pcie::is_width(l.lanes), where, fmt::format("no link has {} lanes: 1, 2, 4, 8 or 16", l.lanes));
         expect(pcie::is_payload_size(l.max_payload), where,
                fmt::format("MPS is not {}: 128, 256, 512, 1024, 2048 or 4096 bytes", l.max_payload));
+    }
+    void check_lengths() {
+        const auto check = [&](size_t length, const char* list) {
+            expect(length <= kMostInAList, list,
+                   fmt::format("there are {}; at most {} are possible", length, kMostInAList));
+        };
+        check(p_.numa_nodes.size(), "numa_nodes");
+        check(p_.numa_links.size(), "numa_links");
+        check(p_.bridges.size(), "bridges");
+        check(p_.switches.size(), "switches");
+        check(p_.nics.size(), "nics");
+        check(p_.gpus.size(), "gpus");
+        check(p_.nvlink.links.size(), "nvlink.links");
     }
     void check_memory() {
         for (size_t i = 0; i < p_.numa_nodes.size(); ++i) {

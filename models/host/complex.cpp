@@ -14,14 +14,21 @@ using sim::SimTime;
 namespace {
 /// What of a cache DMA finds and replaces as one.
 constexpr uint64_t kCacheGranule = 4096;
+
+PlatformSpec checked(PlatformSpec p) {
+    const std::vector<PlatformProblem> problems = check_platform(p);
+    SIM_CHECK(problems.empty(), problems.front().where, problems.front().problem);
+    return p;
+}
+
 }  // namespace
 
-Complex::Complex(PlatformSpec platform) : platform_(std::move(platform)), routes_(platform_) {
+Complex::Complex(PlatformSpec platform) : platform_(checked(std::move(platform))), routes_(platform_) {
     make_parts();
     make_agents();
     for (const NumaNodeSpec& n : platform_.numa_nodes) caches_.emplace_back(n.llc_bytes / kCacheGranule);
     for (size_t b = 0; b < platform_.bridges.size(); ++b) translations_.emplace_back(platform_.iommu.entries);
-    for (uint16_t g = 0; g < platform_.gpus.size(); ++g) {
+    for (uint16_t g = 0; g < count_of(platform_.gpus); ++g) {
         const GpuSpec& gpu = platform_.gpus[g];
         first_engine_.push_back(static_cast<uint32_t>(engines_.size()));
         for (unsigned e = 0; e < gpu.copy_engines; ++e)
@@ -52,7 +59,7 @@ void Complex::make_parts() {
 }
 
 void Complex::make_agents() {
-    const size_t count = platform_.nics.size() + platform_.gpus.size();
+    const auto count = static_cast<AgentId>(platform_.nics.size() + platform_.gpus.size());
     for (AgentId a = 0; a < count; ++a) {
         const DeviceSlotSpec& d = device(a);
         const MemoryId near = routes_.nearest(a);
@@ -68,6 +75,15 @@ void Complex::make_agents() {
         agent.nominal_completion = std::min(d.device.max_payload, bridge.completion);
         agents_.push_back(std::move(agent));
     }
+}
+
+bool Complex::replace(std::string_view part, PartModel* model) {
+    for (const PartView& v : parts()) {
+        if (v.name != part) continue;
+        parts_[static_cast<size_t>(v.part - parts_.data())].model = model;
+        return true;
+    }
+    return false;
 }
 
 void Complex::set_slot(AgentId agent, const pcie::LinkSpec& slot) {
@@ -111,9 +127,10 @@ std::vector<PartView> Complex::parts() const {
     };
     const auto nics = static_cast<uint16_t>(platform_.nics.size());
     for (uint16_t i = 0; i < nics; ++i) both(i, platform_.nics[i].name);
-    for (uint16_t i = 0; i < platform_.gpus.size(); ++i) both(static_cast<uint16_t>(nics + i), platform_.gpus[i].name);
-    for (uint16_t i = 0; i < platform_.switches.size(); ++i) both(n.switch_link(i), platform_.switches[i].name);
-    for (uint16_t i = 0; i < platform_.numa_links.size(); ++i) {
+    for (uint16_t i = 0; i < count_of(platform_.gpus); ++i)
+        both(static_cast<uint16_t>(nics + i), platform_.gpus[i].name);
+    for (uint16_t i = 0; i < count_of(platform_.switches); ++i) both(n.switch_link(i), platform_.switches[i].name);
+    for (uint16_t i = 0; i < count_of(platform_.numa_links); ++i) {
         const NumaLinkSpec& l = platform_.numa_links[i];
         for (const bool forward : {true, false}) {
             const std::string name = platform_.numa_nodes[forward ? l.a : l.b].name + " to " +
@@ -122,15 +139,15 @@ std::vector<PartView> Complex::parts() const {
             set(n.numa_peer(i, forward), name + ", peers", PartKind::PeerShare, l.peer_rate);
         }
     }
-    for (uint16_t i = 0; i < platform_.numa_nodes.size(); ++i)
+    for (uint16_t i = 0; i < count_of(platform_.numa_nodes); ++i)
         set(n.memory(i), platform_.numa_nodes[i].name, PartKind::Memory, platform_.numa_nodes[i].rate);
-    for (uint16_t i = 0; i < platform_.bridges.size(); ++i) {
+    for (uint16_t i = 0; i < count_of(platform_.bridges); ++i) {
         const HostBridgeSpec& b = platform_.bridges[i];
         set(n.peer_writes(i), b.name + " peer writes", PartKind::PeerWrites, b.peer_write_rate);
         set(n.peer_reads(i), b.name + " peer reads", PartKind::PeerReads, b.peer_read_rate);
         set(n.walker(i), b.name + " page walks", PartKind::Walker, sim::BitRate::gbps(1));
     }
-    for (uint16_t i = 0; i < platform_.gpus.size(); ++i) {
+    for (uint16_t i = 0; i < count_of(platform_.gpus); ++i) {
         const GpuSpec& g = platform_.gpus[i];
         const auto lanes = platform_.nvlink.switched_links > 0 ? platform_.nvlink.switched_links : 1;
         const sim::BitRate nvlink = sim::BitRate::bps(platform_.nvlink.link_rate.in_bps() * lanes);
@@ -139,7 +156,7 @@ std::vector<PartView> Complex::parts() const {
         set(n.nvlink_out(i), g.name + " NVLink out", PartKind::NvLink, nvlink);
         set(n.nvlink_in(i), g.name + " NVLink in", PartKind::NvLink, nvlink);
     }
-    for (uint16_t i = 0; i < platform_.nvlink.links.size(); ++i) {
+    for (uint16_t i = 0; i < count_of(platform_.nvlink.links); ++i) {
         const NvLinkSpec& l = platform_.nvlink.links[i];
         const sim::BitRate rate = sim::BitRate::bps(platform_.nvlink.link_rate.in_bps() * l.links);
         const std::string a = platform_.gpus[l.a].name, b = platform_.gpus[l.b].name;

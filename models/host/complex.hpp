@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/gpu/copy_queue.hpp"
@@ -57,6 +58,10 @@ class Complex final : public HostComplex {
     void set_acs(uint16_t switch_index, bool on);
     void set_iommu(bool on);
 
+    /// From now on `model` (not owned; nullptr: nobody) is in the place of the part of this name, as in parts(). False:
+    /// there is none.
+    bool replace(std::string_view part, PartModel* model);
+
     /// What the link of an agent or (from links of agents on) of a switch has trained to.
     [[nodiscard]] pcie::LinkSpec link(uint16_t index) const;
     /// Everything that can be busy, for reports.
@@ -83,6 +88,7 @@ class Complex final : public HostComplex {
         sim::SimTime last;   ///< when its last byte is there to leave
         uint32_t bytes;
         uint32_t unit;  ///< bytes of data in a TLP
+        uint64_t address = DmaTarget::kAnyAddress;
     };
     struct Agent {
         sim::SimTime last_read, last_write;  ///< their order
@@ -109,13 +115,16 @@ class Complex final : public HostComplex {
     Arrival carry(const Way& way, const Transfer& transfer);
     sim::SimTime translate(AgentId a, const Way& way, DmaTarget target, sim::SimTime now, sim::SimTime at,
                            uint32_t bytes);
-    Arrival read(AgentId a, sim::SimTime now, DmaTarget target, uint32_t bytes);
+    /// `at`: when it is asked for; no earlier than `now`.
+    Arrival read(AgentId a, sim::SimTime now, sim::SimTime at, DmaTarget target, uint32_t bytes);
     Arrival write(AgentId a, sim::SimTime now, DmaTarget target, uint32_t bytes);
     Arrival out_of_memory(sim::SimTime now, sim::SimTime at, DmaTarget target, uint32_t bytes);
     sim::SimTime into_memory(sim::SimTime now, const Arrival& a, DmaTarget target, uint32_t bytes);
     [[nodiscard]] bool in_cache(DmaTarget target, uint32_t bytes);
 
     void copy_piece(Engine& e);
+    void copy_to_peer(Engine& e, sim::SimTime now, DmaTarget to, uint32_t bytes);
+    void copy_from_peer(Engine& e, sim::SimTime now, DmaTarget from, uint32_t bytes);
     void find_next_event() noexcept;
 
     PlatformSpec platform_;

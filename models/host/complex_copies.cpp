@@ -48,24 +48,47 @@ void Complex::find_next_event() noexcept {
         }
 }
 
+/// To the host, or to another GPU; by way of the host where that is out of reach.
+void Complex::copy_to_peer(Engine& e, SimTime now, DmaTarget to, uint32_t bytes) {
+    const AgentId agent = gpu_agent(e.gpu);
+    const bool direct = routes_.write(agent, to.memory).open;
+    const Arrival a = write(agent, now, direct ? to : DmaTarget(routes_.nearest(agent)), bytes);
+    SimTime done = a.last;
+    if (!direct) {
+        const AgentId peer = gpu_agent(static_cast<uint16_t>(to.memory - platform_.numa_nodes.size()));
+        done = read(peer, now, a.last, routes_.nearest(agent), bytes).last;
+    }
+    e.queue.note_write(a.accepted, done);
+}
+
+void Complex::copy_from_peer(Engine& e, SimTime now, DmaTarget from, uint32_t bytes) {
+    const AgentId agent = gpu_agent(e.gpu);
+    if (routes_.request(agent, from.memory).open) {
+        e.queue.note_read(read(agent, now, now, from, bytes).last);
+        return;
+    }
+    const AgentId peer = gpu_agent(static_cast<uint16_t>(from.memory - platform_.numa_nodes.size()));
+    const SimTime staged = write(peer, now, routes_.nearest(agent), bytes).last;
+    e.queue.note_read(read(agent, now, staged, routes_.nearest(agent), bytes).last);
+}
+
 void Complex::copy_piece(Engine& e) {
     const SimTime now = e.queue.next();
     const CopySpec& copy = e.queue.copy();
-    const AgentId agent = gpu_agent(e.gpu);
     const MemoryId own = gpu_memory(e.gpu);
-    const auto [offset, bytes] = e.queue.take();
-    const auto part_of = [offset](DmaTarget t) {
-        if (t.address != DmaTarget::kAnyAddress) t.address += offset;
+    const gpu::CopyQueue::Piece piece = e.queue.take();
+    const uint32_t bytes = piece.bytes;
+    const auto part_of = [&piece](DmaTarget t) {
+        if (t.address != DmaTarget::kAnyAddress) t.address += piece.offset;
         return t;
     };
     Part& hbm = parts_[routes_.parts().memory(own)];
     hbm.bytes += bytes;
     const pcie::Slot slot = hbm.reserve(now, now, hbm.byte_time.of(bytes));
     if (copy.to.memory != own) {
-        const Arrival a = write(agent, now, part_of(copy.to), bytes);
-        e.queue.note_write(a.accepted, a.last);
+        copy_to_peer(e, now, part_of(copy.to), bytes);
     } else if (copy.from.memory != own) {
-        e.queue.note_read(read(agent, now, part_of(copy.from), bytes).last);
+        copy_from_peer(e, now, part_of(copy.from), bytes);
     } else {
         // Within a GPU each byte passes its memory twice.
         hbm.bytes += bytes;

@@ -25,7 +25,8 @@ Complex::Arrival Complex::carry(const Way& way, const Transfer& t) {
         Part& part = parts_[hop.part];
         const uint32_t load = hop.pcie ? wire : data;
         const SimTime earliest = hop.pcie ? std::max(first, part.credits[kind].room_at(shares)) : first;
-        const pcie::Slot slot = part.reserve(t.now, earliest, part.byte_time.of(load));
+        const pcie::Slot slot = part.model == nullptr ? part.reserve(t.now, earliest, part.byte_time.of(load))
+                                                      : part.pass({t.kind == TlpKind::MWr, t.address, load, earliest});
         const SimTime out = std::max(slot.end, last);
         if (receiver != nullptr && hop.pcie) receiver->note(shares, slot.first, out);
         part.bytes += data;
@@ -63,6 +64,11 @@ SimTime Complex::translate(AgentId a, const Way& way, DmaTarget target, SimTime 
 /// Data of a read that has come to its memory at `at`: when they begin and end to come out of it.
 Complex::Arrival Complex::out_of_memory(SimTime now, SimTime at, DmaTarget target, uint32_t bytes) {
     Part& memory = parts_[routes_.parts().memory(target.memory)];
+    if (memory.model != nullptr) [[unlikely]] {
+        memory.bytes += bytes;
+        const pcie::Slot slot = memory.pass({false, target.address, bytes, at});
+        return {slot.first, slot.end, at};
+    }
     SimTime latency;
     if (is_gpu(target.memory)) {
         latency = platform_.gpus[target.memory - platform_.numa_nodes.size()].hbm_latency;
@@ -81,6 +87,10 @@ Complex::Arrival Complex::out_of_memory(SimTime now, SimTime at, DmaTarget targe
 /// When a write that arrives so is visible.
 SimTime Complex::into_memory(SimTime now, const Arrival& a, DmaTarget target, uint32_t bytes) {
     Part& memory = parts_[routes_.parts().memory(target.memory)];
+    if (memory.model != nullptr) [[unlikely]] {
+        memory.bytes += bytes;
+        return std::max(a.last, memory.pass({true, target.address, bytes, a.first}).end);
+    }
     SimTime latency;
     if (is_gpu(target.memory)) {
         latency = platform_.gpus[target.memory - platform_.numa_nodes.size()].hbm_latency / 2;
@@ -104,25 +114,25 @@ SimTime Complex::into_memory(SimTime now, const Arrival& a, DmaTarget target, ui
     return std::max(slot.end, a.last) + latency;
 }
 
-Complex::Arrival Complex::read(AgentId a, SimTime now, DmaTarget target, uint32_t bytes) {
+Complex::Arrival Complex::read(AgentId a, SimTime now, SimTime asked_at, DmaTarget target, uint32_t bytes) {
     const Way& ask = routes_.request(a, target.memory);
     const Way& answer = routes_.completion(a, target.memory);
     SIM_CHECK(ask.open, a, target.memory);
-    const Arrival asked = carry(ask, {TlpKind::MRd, now, now, now, bytes, ask.unit});
+    const Arrival asked = carry(ask, {TlpKind::MRd, now, asked_at, asked_at, bytes, ask.unit, target.address});
     // The first request is there when its own bytes are; data follow it while others still come.
     SimTime at = asked.last;
     if (ask.hops > 0) at = std::min(at, asked.first + parts_[routes_.hops(ask)->part].byte_time.of(pcie::kMRdOverhead));
     at = translate(a, ask, target, now, at, bytes);
     Arrival data = out_of_memory(now, at, target, bytes);
     data.last = std::max(data.last, data.first + (asked.last - at));
-    const Arrival back = carry(answer, {TlpKind::CplD, now, data.first, data.last, bytes, answer.unit});
+    const Arrival back = carry(answer, {TlpKind::CplD, now, data.first, data.last, bytes, answer.unit, target.address});
     return {back.first, back.last, asked.accepted, nullptr};
 }
 
 Complex::Arrival Complex::write(AgentId a, SimTime now, DmaTarget target, uint32_t bytes) {
     const Way& way = routes_.write(a, target.memory);
     SIM_CHECK(way.open, a, target.memory);
-    Arrival there = carry(way, {TlpKind::MWr, now, now, now, bytes, way.unit});
+    Arrival there = carry(way, {TlpKind::MWr, now, now, now, bytes, way.unit, target.address});
     const SimTime known = translate(a, way, target, now, there.first, bytes);
     there.last = std::max(there.last, known);
     agents_[a].accepted = std::max(agents_[a].accepted, there.accepted);
@@ -133,7 +143,7 @@ Complex::Arrival Complex::write(AgentId a, SimTime now, DmaTarget target, uint32
 SimTime Complex::dma_read(AgentId agent, SimTime now, DmaTarget target, uint32_t bytes) {
     target.memory = resolve(agent, target.memory);
     SimTime& order = agents_[agent].last_read;
-    return order = std::max(order, read(agent, now, target, bytes).last);
+    return order = std::max(order, read(agent, now, now, target, bytes).last);
 }
 
 SimTime Complex::dma_write(AgentId agent, SimTime now, DmaTarget target, uint32_t bytes) {
@@ -156,7 +166,8 @@ SimTime Complex::mmio_write(AgentId agent, SimTime now, uint32_t bytes, MemoryId
 
 SimTime Complex::least_mmio_write(AgentId agent) const {
     SimTime least = SimTime::max();
-    for (MemoryId n = 0; n < platform_.numa_nodes.size(); ++n) least = std::min(least, routes_.store(n, agent).latency);
+    for (MemoryId n = 0; n < count_of(platform_.numa_nodes); ++n)
+        least = std::min(least, routes_.store(n, agent).latency);
     return least + agents_[agent].nominal_byte.of(pcie::wire_bytes(TlpKind::MWr, 4, pcie::kMWrOverhead));
 }
 

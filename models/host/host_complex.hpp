@@ -51,7 +51,7 @@ class CopySink {
 
 /// Timing of one host: PCIe links and switches, root complexes, memories, GPUs' windows. Belongs to the host's node:
 /// calls come in time order. Every transfer is a reservation on each link that it crosses, so that later ones wait.
-/// Without one, an adapter has its profile's latencies and a host to itself (IdealHostPort).
+/// Without one, an adapter has its profile's latencies and a host to itself (HostPort).
 class HostComplex {
   public:
     virtual ~HostComplex() = default;
@@ -70,7 +70,9 @@ class HostComplex {
     /// An MSI-X message, a write behind the agent's earlier ones: when the CPU has it.
     virtual sim::SimTime interrupt(AgentId agent, sim::SimTime now, MemoryId cpu) = 0;
 
-    /// Can `agent`'s requests reach this memory? GPUs are out of reach behind a bridge that refuses peers.
+    /// Can `agent`'s requests reach this memory? GPUs are out of reach behind a bridge that refuses peers. Who lets an
+    /// agent have a memory (registers it) asks: a request out of reach is the caller's mistake. Copies between GPUs
+    /// that do not reach each other go by way of the host's memory.
     [[nodiscard]] virtual bool reachable(AgentId agent, MemoryId memory) const = 0;
 
     /// What the same takes where `agent` sits in a slot as wide and fast as itself right at a host bridge, the memory

@@ -79,12 +79,17 @@ class HostPort {
     [[nodiscard]] sim::SimTime read_write_delay(sim::SimTime now, uint32_t bytes) {
         return complex_ == nullptr ? sim::SimTime::zero() : find_read_write_delay(now, bytes);
     }
+    /// For a complex: before this, what the adapter has received waits in its buffer, since the host's link has not
+    /// taken what came before.
+    [[nodiscard]] sim::SimTime receives_from() const { return complex_->accepts_write(agent_) - kReceiveBuffer; }
     /// When the message of an interrupt that is sent at `now`, behind a write that is visible at `visible`, has come.
     sim::SimTime interrupt(sim::SimTime now, sim::SimTime visible, MemoryId cpu) {
         return complex_ == nullptr ? visible : interrupt_through(now, visible, cpu);
     }
 
   private:
+    /// Of writes that an adapter holds, by the time that they take. A few hundred kilobytes at the speed of a slot.
+    static constexpr sim::SimTime kReceiveBuffer = sim::SimTime::us(10);
     struct Completion {
         sim::SimTime at = sim::SimTime::max();
         ReadTag tag = 0;

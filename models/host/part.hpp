@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <string>
 
+#include "models/host/part_model.hpp"
 #include "models/pcie/credit_window.hpp"
 #include "models/pcie/link_spec.hpp"
 #include "models/pcie/occupancy.hpp"
 #include "models/pcie/tlp.hpp"
 #include "models/pcie/utilisation.hpp"
+#include "sim/check.hpp"
 #include "sim/sim_time.hpp"
 #include "sim/units.hpp"
 
@@ -38,7 +40,16 @@ struct Part {
     uint64_t wire_bytes = 0;                      ///< with framing
     uint64_t tlps = 0;
     pcie::Utilisation use;
+    PartModel* model = nullptr;  ///< in its place
 
+    /// A transfer through the model: the part's rate says when its first byte has passed.
+    [[gnu::cold, gnu::noinline]] pcie::Slot pass(const PartTransfer& t) {
+        const sim::SimTime span = byte_time.of(t.bytes), end = model->pass(t);
+        SIM_CHECK(end >= t.arrival, end.in_ps(), t.arrival.in_ps());
+        const sim::SimTime first = end - t.arrival > span ? end - span : t.arrival;
+        use.add(first, end - first);
+        return {first, end};
+    }
     /// Takes the time that so many bytes need.
     pcie::Slot reserve(sim::SimTime now, sim::SimTime earliest, sim::SimTime span) {
         return occupancy.reserve(now, earliest, span, [this](sim::SimTime from, sim::SimTime t) { use.add(from, t); });

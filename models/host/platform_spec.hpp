@@ -121,6 +121,13 @@ struct CpuSpec {
     uint32_t write_combining = 256;                      ///< bytes in them that the core does not wait for
 };
 
+/// Length of one of a platform's lists, which check_platform limits: places in them have 16 bits.
+template <class List>
+[[nodiscard]] uint16_t count_of(const List& list) noexcept {
+    return static_cast<uint16_t>(list.size());
+}
+inline constexpr uint16_t kMostInAList = 256;
+
 /// One host.
 struct PlatformSpec {
     std::string name;

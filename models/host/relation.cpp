@@ -105,12 +105,12 @@ class TreeText {
 
     std::string draw() {
         text_ = fmt::format("{}: {}\n", p_.name, p_.description);
-        for (uint16_t n = 0; n < p_.numa_nodes.size(); ++n) {
+        for (uint16_t n = 0; n < count_of(p_.numa_nodes); ++n) {
             const NumaNodeSpec& node = p_.numa_nodes[n];
             text_ += fmt::format("{} (socket {}, {} GiB, {} Gb/s)\n", node.name, node.socket, node.bytes >> 30,
                                  node.rate.in_bps() / 1'000'000'000);
             std::vector<uint16_t> bridges;
-            for (uint16_t b = 0; b < p_.bridges.size(); ++b)
+            for (uint16_t b = 0; b < count_of(p_.bridges); ++b)
                 if (p_.bridges[b].numa_node == n) bridges.push_back(b);
             for (const uint16_t b : bridges) {
                 const bool last = b == bridges.back();
@@ -132,9 +132,9 @@ class TreeText {
     void draw_below(UpstreamSpec above, const std::string& indent) {
         std::vector<uint16_t> switches;
         std::vector<AgentId> agents;
-        for (uint16_t s = 0; s < p_.switches.size(); ++s)
+        for (uint16_t s = 0; s < count_of(p_.switches); ++s)
             if (same(p_.switches[s].upstream, above)) switches.push_back(s);
-        for (AgentId a = 0; a < p_.nics.size() + p_.gpus.size(); ++a)
+        for (AgentId a = 0; a < count_of(p_.nics) + count_of(p_.gpus); ++a)
             if (same(slot_of(p_, a).upstream, above)) agents.push_back(a);
         for (const uint16_t s : switches) {
             const bool last = agents.empty() && s == switches.back();

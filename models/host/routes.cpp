@@ -157,7 +157,7 @@ Way Routes::finish(const Draft& d, uint16_t bridge, uint32_t unit) {
 void Routes::add_agent(AgentId a) {
     const auto nodes = static_cast<uint16_t>(platform_->numa_nodes.size());
     for (uint16_t node = 0; node < nodes; ++node) to_host_memory(a, node);
-    for (uint16_t g = 0; g < platform_->gpus.size(); ++g) to_gpu(a, g);
+    for (uint16_t g = 0; g < count_of(platform_->gpus); ++g) to_gpu(a, g);
 }
 
 void Routes::to_host_memory(AgentId a, MemoryId node) {

@@ -76,7 +76,7 @@ class FateObserver {
   public:
     virtual ~FateObserver() = default;
     virtual void on_fault(sim::SimTime at, const wire::Packet& packet, const LinkFault& fault) = 0;
-    /// A fault has made `copy` of `packet`: another packet, with a record of its own.
+    /// A fault, or a switch for a group, has made `copy` of `packet`: another packet, with a record of its own.
     virtual void on_copied(const wire::Packet& packet, const wire::Packet& copy) = 0;
     virtual void on_discarded(sim::SimTime at, const wire::Packet& packet, const std::string& node,
                               const char* why) = 0;

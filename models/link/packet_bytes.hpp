@@ -40,6 +40,12 @@ constexpr OverheadTable make_overhead_table() {
     OverheadTable table{};
     for (uint32_t row = 0; row < table.size(); ++row) {
         const wire::LinkType type = link_type(static_cast<LinkLayer>(row >> 3), row & 3);
+        if ((row & 3) == wire::kFramingRaw) {
+            constexpr size_t kAround = wire::kFcsBytes + wire::kPreambleBytes + wire::kInterframeGapBytes;
+            for (uint32_t opcode = 0; opcode < 256; ++opcode)
+                table[row][opcode] = static_cast<uint8_t>(kAround - opcode % 4);
+            continue;
+        }
         for (uint32_t opcode = 0; opcode < 256; ++opcode) {
             const auto frame = wire::frame_overhead(type, static_cast<uint8_t>(opcode), 0);
             const uint32_t tag = (row & 4) != 0 ? 4 : 0;

@@ -20,7 +20,7 @@ using wire::Packet;
 
 Switch::Switch(const SwitchConfig& config, wire::PacketPool* pool)
     : ports_(new Port[config.ports]),
-      extras_(new PortExtras[config.ports]),
+      extras_(new PortExtras[config.ports + 1]),  // the last one is that of copies
       port_count_(config.ports),
       runs_(8 * config.ports),
       counts_buffer_(config.buffer.total < BufferConfig::kUnlimited || config.buffer.lossless != 0),
@@ -344,6 +344,7 @@ HOT_INLINE PortIndex Switch::receive(Packet& packet, uint32_t bytes, PortIndex p
 }
 
 [[gnu::cold]] void Switch::refuse(Packet& packet, uint32_t bytes, PortIndex port, bool routed, SimTime now) {
+    if (!routed && wire::is_group(packet.dest) && packet.ttl != 0 && take_for_group(packet, bytes, port, now)) return;
     if (credits_) give_credits(port, ingress_vl(port, packet), bytes, now);
     if (routed)
         drop(packet, losses(port).ttl, "its hop limit is used up", now);
@@ -404,7 +405,51 @@ void Switch::on_stored(PortIndex port, SimTime now, LocalQueue& queue) {
     stored.at = SimTime::max();
     --storing_;
     schedule_ingress(port, now, queue);
-    forward(packet, ports_[port].ingress.bytes_of(packet), port, stored.out, now, queue);
+    const uint32_t bytes = ports_[port].ingress.bytes_of(packet);
+    if (stored.out == kNoPort) [[unlikely]]
+        return replicate(packet, bytes, port, now, queue);
+    forward(packet, bytes, port, stored.out, now, queue);
+}
+
+/// False: the group has no ports here.
+[[gnu::cold]] bool Switch::take_for_group(const Packet& packet, uint32_t bytes, PortIndex port, SimTime now) {
+    const auto group = group_ports_.find(packet.dest);
+    if (group == group_ports_.end()) return false;
+    const auto leads_on = [&](PortIndex out) { return out != port && ports_[out].egress.wired(); };
+    const auto stores = [&](PortIndex out) { return leads_on(out) && must_store(ports_[port], ports_[out]); };
+    if (std::ranges::none_of(group->second, leads_on)) return false;
+    if (std::ranges::any_of(group->second, stores)) {
+        store(packet, bytes, port, kNoPort, now);
+    } else {
+        Packet whole = packet;
+        replicate(whole, bytes, port, now, activity().local_queue());
+    }
+    return true;
+}
+
+/// A copy for each port, and the packet itself for the last one. The buffer has each of them; credits are given back
+/// with the last one alone, since the link has carried one.
+[[gnu::cold]] void Switch::replicate(Packet& packet, uint32_t bytes, PortIndex in, SimTime now, LocalQueue& queue) {
+    PortIndex last = kNoPort;
+    const PortIndex of_copies = credits_ ? port_count_ : in;
+    if (credits_ && extras_[port_count_].credits == nullptr)
+        extras_[port_count_].credits = std::make_unique<link::Credits>();
+    for (const PortIndex out : group_ports_[packet.dest]) {
+        if (out == in || !ports_[out].egress.wired()) continue;
+        if (last != kNoPort) {
+            Packet copy = pool_ != nullptr ? pool_->duplicate(shard(), packet) : packet;
+            if (discards_ != nullptr) discards_->on_copied(packet, copy);
+            ++received_;
+            forward(copy, bytes, of_copies, last, now, queue);
+        }
+        last = out;
+    }
+    // Members may have left while the packet was coming in.
+    if (last == kNoPort) {
+        if (credits_) give_credits(in, ingress_vl(in, packet), bytes, now);
+        return drop(packet, losses(in).no_route, "its group has no members any more", now);
+    }
+    forward(packet, bytes, in, last, now, queue);
 }
 
 HOT_INLINE uint32_t Switch::choose_priority(PortIndex index) {

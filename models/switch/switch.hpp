@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "models/link/credits.hpp"
@@ -64,6 +65,9 @@ class alignas(64) Switch final : public sim::Node {
     /// Pauses that faults have made `port` send for `priority`.
     [[nodiscard]] uint64_t storm_frames(PortIndex port, uint32_t priority) const noexcept;
     [[nodiscard]] ForwardingTable& table() noexcept { return table_; }
+    /// Packets for a group (wire::is_group) leave by these ports, but not by the one that they came by. Between
+    /// windows.
+    void set_group_ports(wire::LeafId group, std::vector<PortIndex> ports) { group_ports_[group] = std::move(ports); }
     [[nodiscard]] const SwitchConfig& config() const noexcept { return config_; }
 
     void run_window(sim::SimTime end) override;
@@ -118,7 +122,7 @@ class alignas(64) Switch final : public sim::Node {
     struct alignas(64) Stored {
         wire::Packet packet;
         sim::SimTime at = sim::SimTime::max();
-        PortIndex out = kNoPort;
+        PortIndex out = kNoPort;  ///< kNoPort: those of its group
     };
     /// Of one priority of a port; it gets it with its first pause (InfiniBand: its first wait for credits).
     struct PauseTimes {
@@ -214,6 +218,9 @@ class alignas(64) Switch final : public sim::Node {
         return extras_[port].red ? *extras_[port].red : config_.ecn.red;
     }
     void drop(wire::Packet& packet, uint64_t& counter, const char* why, sim::SimTime now);
+    // Packets for groups. They are what has no route: others pass without a look at all this.
+    bool take_for_group(const wire::Packet& packet, uint32_t bytes, PortIndex port, sim::SimTime now);
+    void replicate(wire::Packet& packet, uint32_t bytes, PortIndex in, sim::SimTime now, sim::LocalQueue& queue);
     [[nodiscard]] sim::SimTime ingress_event(PortIndex port) const noexcept;
     /// Is the tail of a packet still coming in by `port`?
     [[nodiscard]] bool is_storing(PortIndex port) const noexcept {
@@ -325,6 +332,7 @@ class alignas(64) Switch final : public sim::Node {
         uint32_t salt = 0;
     };
     std::vector<FlowletEntry> flowlets_;
+    std::unordered_map<wire::LeafId, std::vector<PortIndex>> group_ports_;
     link::FateObserver* discards_ = nullptr;
 };
 

@@ -23,7 +23,7 @@ class Recorder::PortTap final : public link::PacketObserver {
         if (direction == link::Direction::Out)
             recorder_.on_sent(port_, ingress_.bytes_of(packet), time, packet);
         else
-            recorder_.on_arrived(ingress_.tail_time(packet) - rx_pipeline_, packet);
+            recorder_.on_arrived(port_, ingress_.tail_time(packet) - rx_pipeline_, packet);
     }
 
   private:
@@ -35,7 +35,8 @@ class Recorder::PortTap final : public link::PacketObserver {
 
 class Recorder::FateTap final : public link::FateObserver {
   public:
-    FateTap(Recorder& recorder, std::string place) : recorder_(recorder), place_(std::move(place)) {}
+    FateTap(Recorder& recorder, std::string place, bool is_switch)
+        : recorder_(recorder), place_(std::move(place)), is_switch_(is_switch) {}
 
     void on_fault(sim::SimTime at, const wire::Packet& packet, const link::LinkFault& fault) override {
         Packet* p = recorder_.find_open(packet);
@@ -52,8 +53,10 @@ class Recorder::FateTap final : public link::FateObserver {
         const Packet* p = recorder_.find_open(packet);
         if (p == nullptr) return;
         Packet second = *p;
-        second.treatment.duplicate = true;
-        second.what_happened = fmt::format("the copy that a fault made on {}", place_);
+        if (!is_switch_) {
+            second.treatment.duplicate = true;
+            second.what_happened = fmt::format("the copy that a fault made on {}", place_);
+        }
         recorder_.open_[copy.extra] = static_cast<uint32_t>(recorder_.packets_.size());
         recorder_.packets_.push_back(std::move(second));
     }
@@ -96,6 +99,7 @@ class Recorder::FateTap final : public link::FateObserver {
 
     Recorder& recorder_;
     std::string place_;
+    bool is_switch_;
 };
 
 Recorder::Recorder(size_t most_packets) : most_packets_(most_packets), work_(most_packets) {}
@@ -123,12 +127,12 @@ void Recorder::attach(fabric::Adapters& adapters, size_t nic, const std::string&
 }
 
 void Recorder::attach(link::Link& link, const std::string& name) {
-    link.observe_faults(*fate_taps_.emplace_back(std::make_unique<FateTap>(*this, name)));
+    link.observe_faults(*fate_taps_.emplace_back(std::make_unique<FateTap>(*this, name, false)));
 }
 
 void Recorder::attach(fabric::Switch& fabric_switch) {
     fabric_switch.observe_discards(
-        *fate_taps_.emplace_back(std::make_unique<FateTap>(*this, fabric_switch.config().path)));
+        *fate_taps_.emplace_back(std::make_unique<FateTap>(*this, fabric_switch.config().path, true)));
 }
 
 Packet* Recorder::find_open(const wire::Packet& packet) {
@@ -162,7 +166,7 @@ Packet Recorder::record_of(const PortFacts& port, uint32_t wire_bytes, sim::SimT
     p.becn = (packet.flags & wire::kBecn) != 0;
     p.is_retransmission = x.is_retransmission;
     p.syndrome = static_cast<uint8_t>(packet.aeth_syndrome);
-    p.name = wire::opcode_name(p.opcode);
+    p.name = packet.framing == wire::kFramingRaw ? "Ethernet frame" : wire::opcode_name(p.opcode);
     p.headers = header_lines(packet, x);
     std::array<uint8_t, cm::kMadBytes> mad;
     if (packet.dest_qp == 1 && packet.payload_bytes == mad.size() && mover_ != nullptr &&
@@ -193,10 +197,11 @@ void Recorder::on_sent(const PortFacts& port, uint32_t wire_bytes, sim::SimTime 
     packets_.push_back(std::move(p));
 }
 
-void Recorder::on_arrived(sim::SimTime at, const wire::Packet& packet) {
+void Recorder::on_arrived(const PortFacts& port, sim::SimTime at, const wire::Packet& packet) {
     open_left_out_.erase(packet.extra);
     Packet* p = find_open(packet);
     if (p == nullptr) return;
+    if (wire::is_group(packet.dest)) p->to = port.index;
     p->received = at;
     p->fate = (packet.flags & wire::kCorrupt) != 0   ? Fate::Corrupt
               : (packet.flags & wire::kTrimmed) != 0 ? Fate::Trimmed

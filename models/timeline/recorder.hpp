@@ -51,7 +51,7 @@ class Recorder {
     /// Something was done to a packet that may be one of those that are not kept.
     void count_left_out(const wire::Packet& packet);
     void on_sent(const PortFacts& port, uint32_t wire_bytes, sim::SimTime at, const wire::Packet& packet);
-    void on_arrived(sim::SimTime at, const wire::Packet& packet);
+    void on_arrived(const PortFacts& port, sim::SimTime at, const wire::Packet& packet);
     [[nodiscard]] Packet record_of(const PortFacts& port, uint32_t wire_bytes, sim::SimTime at,
                                    const wire::Packet& packet);
     void cut(Timeline& timeline) const;

@@ -10,6 +10,15 @@ namespace simverbs::wire {
 /// Dense number of an HCA port in the fabric: what routing tables are indexed by. Addresses (GID, LID, MAC) map to it.
 using LeafId = uint32_t;
 
+/// From here on, destinations are groups of ports: switches copy their packets. Fabrics have fewer ports than this.
+inline constexpr LeafId kFirstGroup = 0x3F000;
+inline constexpr uint32_t kMostGroups = 0x1000;
+[[nodiscard]] constexpr bool is_group(LeafId dest) noexcept {
+    return dest >= kFirstGroup;
+}
+/// Of an address that nobody has any more: the first switch drops it.
+inline constexpr LeafId kNowhere = kFirstGroup - 1;
+
 /// Bits of Packet::flags. AckReq, Solicited, MigReq, Fecn and Becn are the BTH's.
 enum PacketFlag : uint8_t {
     kAckReq = 1 << 0,
@@ -27,7 +36,15 @@ enum Framing : uint32_t {
     kFramingBasic = 0,   ///< Ethernet: RoCE v2 over IPv4; InfiniBand: LRH alone
     kFramingIpv6 = 1,    ///< Ethernet: RoCE v2 over IPv6; InfiniBand: LRH and GRH
     kFramingRoceV1 = 2,  ///< Ethernet: RoCE v1
+    kFramingRaw = 3,     ///< Ethernet: the payload is the whole frame but its FCS, no BTH
 };
+
+/// The opcode of a raw frame is none of the BTH's. It says by how many bytes the frame is shorter than a multiple of
+/// four: so its length on the wire is found as that of packets, which are padded, without a look at the framing.
+[[nodiscard]] constexpr uint8_t raw_opcode(uint32_t frame_bytes) noexcept {
+    constexpr uint32_t kUnused = 0xE0;
+    return static_cast<uint8_t>(kUnused + (0U - frame_bytes) % 4);
+}
 
 /// Index of a PacketExtra in its slab; kNoExtra for packets that need none.
 using ExtraIndex = uint32_t;

@@ -116,6 +116,7 @@ class AdapterBuilder {
             if (nic.link_layer == LinkLayer::Ethernet) {
                 port.mac = mac_of(nic, at, port_index);
                 port.active_mtu = largest_mtu(nic.mtu - kRoceHeaders);
+                port.ethernet_mtu = static_cast<uint32_t>(nic.mtu);
                 add_roce_gids(nic, address_of(nic, at, port_index), netdev, port);
                 if (nic.vlan) port.vlan = static_cast<uint16_t>(*nic.vlan);
                 port.priority = static_cast<uint8_t>(nic.priority);

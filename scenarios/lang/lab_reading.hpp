@@ -66,8 +66,9 @@ struct LabReading {
     std::size_t errors_before = 0;   ///< of the sink, before this lab
     bool names_are_complete = true;  ///< no host, NIC or switch was dropped because it was wrong
     bool templates_are_wrong = false;
-    bool has_wiring = true;   ///< hosts, switches and cables are as the file means them (check_lab finds out)
-    SourcePosition position;  ///< of the lab as a whole: of what the file does not write
+    bool insides_are_complete = true;  ///< no host is without its platform because that was wrong
+    bool has_wiring = true;            ///< hosts, switches and cables are as the file means them (check_lab finds out)
+    SourcePosition position;           ///< of the lab as a whole: of what the file does not write
     std::string topology_path;
     SourcePosition topology_position;
     const TopologyGenerator* generator = nullptr;            ///< nullptr after a report

@@ -11,16 +11,16 @@ using K = FieldKind;
 constexpr std::string_view kLeastRate = "1 Mb/s", kMostRate = "1000 Tb/s";
 constexpr std::string_view kMostLatency = "1 ms";
 
-constexpr Field rate_field(std::string_view key, std::string_view usual, std::string_view help) {
+constexpr Field rate_of_part(std::string_view key, std::string_view usual, std::string_view help) {
     return {.key = key, .kind = K::Rate, .default_text = usual, .help = help, .least = kLeastRate, .most = kMostRate};
 }
-constexpr Field latency_field(std::string_view key, std::string_view usual, std::string_view help) {
+constexpr Field latency_of_part(std::string_view key, std::string_view usual, std::string_view help) {
     return {.key = key, .kind = K::Time, .default_text = usual, .help = help, .least = "1 ns", .most = kMostLatency};
 }
-constexpr Field gen_field(std::string_view usual, std::string_view help) {
+constexpr Field generation_field(std::string_view usual, std::string_view help) {
     return {.key = "gen", .kind = K::Integer, .default_text = usual, .help = help, .least = "1", .most = "5"};
 }
-constexpr Field width_field(std::string_view help) {
+constexpr Field lanes_field(std::string_view help) {
     return {.key = "width", .kind = K::Integer, .default_text = "16", .help = help, .least = "1", .most = "16"};
 }
 constexpr Field kMpsField{.key = "mps",
@@ -131,7 +131,7 @@ constexpr std::array kNumaNodeFields{
           .help = "Main memory.",
           .least = "1 MiB",
           .most = "65536 GiB"},
-    rate_field("rate", "1200 Gb/s", "What its memory channels carry together, reading or writing."),
+    rate_of_part("rate", "1200 Gb/s", "What its memory channels carry together, reading or writing."),
     Field{.key = "llc",
           .kind = K::Size,
           .default_text = "32 MiB",
@@ -142,16 +142,16 @@ constexpr std::array kNumaNodeFields{
           .kind = K::Flag,
           .help = "DMA writes end in the last-level cache.",
           .default_note = "as the platform"},
-    latency_field("llc_latency", "80 ns", "Of a DMA read that finds its data in the cache, of the memory alone."),
-    latency_field("dram_latency", "150 ns", "Of a DMA read that does not."),
+    latency_of_part("llc_latency", "80 ns", "Of a DMA read that finds its data in the cache, of the memory alone."),
+    latency_of_part("dram_latency", "150 ns", "Of a DMA read that does not."),
 };
 
 constexpr std::array kNumaLinkFields{
     Field{.key = "a", .kind = K::Name, .help = "A NUMA node.", .required = true},
     Field{.key = "b", .kind = K::Name, .help = "Another.", .required = true},
-    rate_field("rate", "320 Gb/s", "In each direction."),
-    rate_field("peer_rate", "72 Gb/s", "Of that for requests from device to device."),
-    latency_field("latency", "70 ns", "From the one to the other."),
+    rate_of_part("rate", "320 Gb/s", "In each direction."),
+    rate_of_part("peer_rate", "72 Gb/s", "Of that for requests from device to device."),
+    latency_of_part("latency", "70 ns", "From the one to the other."),
 };
 
 constexpr std::array kHostBridgeFields{
@@ -160,17 +160,18 @@ constexpr std::array kHostBridgeFields{
           .kind = K::Name,
           .help = "The NUMA node next to it.",
           .default_note = "the first bridge at the first node, and so on"},
-    latency_field("latency", "80 ns", "Through it, one way."),
+    latency_of_part("latency", "80 ns", "Through it, one way."),
     Field{.key = "completion",
           .kind = K::Size,
           .default_text = "256 B",
           .help = "Data in a completion at most, as far as the payload of a TLP lets it: 64 to 4096 B, a power of two.",
           .least = "64 B",
           .most = "4096 B"},
-    rate_field("peer_write_rate", "128 Gb/s",
-               "Writes from one of its root ports to another, or to another bridge's: all that peers without a common "
-               "switch get."),
-    rate_field("peer_read_rate", "88 Gb/s", "Reads, likewise."),
+    rate_of_part(
+        "peer_write_rate", "128 Gb/s",
+        "Writes from one of its root ports to another, or to another bridge's: all that peers without a common "
+        "switch get."),
+    rate_of_part("peer_read_rate", "88 Gb/s", "Reads, likewise."),
     Field{.key = "peer_to_peer",
           .kind = K::Flag,
           .default_text = "true",
@@ -180,10 +181,10 @@ constexpr std::array kHostBridgeFields{
 constexpr std::array kPcieSwitchFields{
     Field{.key = "name", .kind = K::Name, .help = "The switch's name (in a list)."},
     kUnderField,
-    gen_field("4", "PCIe generation of the link to what is above it."),
-    width_field("Lanes of that link."),
+    generation_field("4", "PCIe generation of the link to what is above it."),
+    lanes_field("Lanes of that link."),
     kMpsField,
-    latency_field("latency", "110 ns", "Through it and the link above it, one way."),
+    latency_of_part("latency", "110 ns", "Through it and the link above it, one way."),
     Field{.key = "acs",
           .kind = K::Flag,
           .help = "Requests of peers below it are redirected to the root.",
@@ -202,7 +203,7 @@ constexpr Field kMrrsField{
     .least = "128 B",
     .most = "4096 B"};
 constexpr Field kLinkLatencyField =
-    latency_field("latency", "115 ns", "PHY, data link and transaction layers of both ends.");
+    latency_of_part("latency", "115 ns", "PHY, data link and transaction layers of both ends.");
 constexpr Field kAtsField{.key = "ats",
                           .kind = K::Flag,
                           .help = "The device in it translates addresses by itself.",
@@ -211,8 +212,8 @@ constexpr Field kAtsField{.key = "ats",
 constexpr std::array kSlotFields{
     Field{.key = "name", .kind = K::Name, .help = "The slot's name (in a list)."},
     kSlotUnderField,
-    gen_field("4", "PCIe generation that it allows; the link trains to the lower one of slot and device."),
-    width_field("Lanes that are connected."),
+    generation_field("4", "PCIe generation that it allows; the link trains to the lower one of slot and device."),
+    lanes_field("Lanes that are connected."),
     kMpsField,
     kMrrsField,
     kLinkLatencyField,
@@ -223,8 +224,8 @@ constexpr std::array kGpuFields{
     Field{.key = "name", .kind = K::Name, .help = "The GPU's name (in a list)."},
     Field{.key = "model", .kind = K::Text, .default_text = "H100", .help = "What it calls itself."},
     kSlotUnderField,
-    gen_field("4", "PCIe generation that its slot allows."),
-    width_field("Lanes of its slot that are connected."),
+    generation_field("4", "PCIe generation that its slot allows."),
+    lanes_field("Lanes of its slot that are connected."),
     kMpsField,
     kMrrsField,
     kLinkLatencyField,
@@ -241,23 +242,23 @@ constexpr std::array kGpuFields{
           .help = "Its own memory.",
           .least = "1 MiB",
           .most = "4096 GiB"},
-    rate_field("memory_rate", "24 Tb/s", "Of its memory."),
-    latency_field("memory_latency", "170 ns", "Of a read, from its PCIe end to its memory and back."),
+    rate_of_part("memory_rate", "24 Tb/s", "Of its memory."),
+    latency_of_part("memory_latency", "170 ns", "Of a read, from its PCIe end to its memory and back."),
     Field{.key = "bar1",
           .kind = K::Size,
           .default_text = "128 GiB",
           .help = "Its memory as seen from PCIe (BAR1): what GPUDirect RDMA and GDRCopy can map at a time.",
           .least = "1 MiB",
           .most = "8192 GiB"},
-    rate_field("bar_read_rate", "400 Gb/s", "At which it answers peers' reads of that window."),
+    rate_of_part("bar_read_rate", "400 Gb/s", "At which it answers peers' reads of that window."),
     Field{.key = "copy_engines",
           .kind = K::Integer,
           .default_text = "3",
           .help = "Copies that it can do at a time.",
           .least = "1",
           .most = "16"},
-    latency_field("copy_overhead", "6500 ns", "A copy of few bytes, from the call to its end."),
-    latency_field("copy_gap", "1200 ns", "Between two copies of one engine."),
+    latency_of_part("copy_overhead", "6500 ns", "A copy of few bytes, from the call to its end."),
+    latency_of_part("copy_gap", "1200 ns", "Between two copies of one engine."),
 };
 
 constexpr std::array kNvLinkFields{
@@ -273,9 +274,9 @@ constexpr std::array kNvLinkFields{
           .component = &kNvLinkPairSchema,
           .shape = "a list of maps with 'a' and 'b'",
           .forms = kFormList},
-    rate_field("link_rate", "164800 Mb/s", "Usable of one NVLink, in one direction."),
-    latency_field("latency", "700 ns", "Of a store to a peer's memory."),
-    latency_field("switch_latency", "200 ns", "More through an NVSwitch."),
+    rate_of_part("link_rate", "164800 Mb/s", "Usable of one NVLink, in one direction."),
+    latency_of_part("latency", "700 ns", "Of a store to a peer's memory."),
+    latency_of_part("switch_latency", "200 ns", "More through an NVSwitch."),
 };
 
 constexpr std::array kNvLinkPairFields{
@@ -315,7 +316,7 @@ constexpr std::array kIommuFields{
           .help = "Searches for translations at a time.",
           .least = "1",
           .most = "1024"},
-    latency_field("miss", "330 ns", "To find a translation that is not kept."),
+    latency_of_part("miss", "330 ns", "To find a translation that is not kept."),
 };
 
 constexpr std::array kGpuDriverFields{
@@ -331,9 +332,9 @@ constexpr std::array kGpuDriverFields{
 };
 
 constexpr std::array kCpuFields{
-    latency_field("bridge_latency", "40 ns", "From the core to the host bridge."),
-    latency_field("store_issue", "85 ns", "Call and fence of a copy by write-combining stores."),
-    rate_field("store_rate", "160 Gb/s", "At which a core fills its write-combining buffers."),
+    latency_of_part("bridge_latency", "40 ns", "From the core to the host bridge."),
+    latency_of_part("store_issue", "85 ns", "Call and fence of a copy by write-combining stores."),
+    rate_of_part("store_rate", "160 Gb/s", "At which a core fills its write-combining buffers."),
     Field{.key = "write_combining",
           .kind = K::Size,
           .default_text = "256 B",

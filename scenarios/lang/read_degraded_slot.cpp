@@ -36,7 +36,7 @@ class SlotCheck {
         }
         const HostInside* const inside = inside_of(reading_.network, host.text);
         if (inside == nullptr) {
-            if (reading_.network.errors_before == reading_.sink.count())
+            if (reading_.network.insides_are_complete)
                 wrong(place, fmt::format("the host '{}' has no platform", host.text),
                       "a host with a 'platform', whose slots these are");
             return;

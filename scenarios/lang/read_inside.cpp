@@ -111,9 +111,12 @@ void read_inside(LabReading& reading, HostSpec& host, const YamlValue* node, con
     if (used == nullptr) return refuse_slots(reading, host);
     const std::string& used_path = node != nullptr ? path : reading.platform_path;
     const Platform* const platform = read_platform(reading, *used, used_path);
-    if (platform == nullptr || !check_adapters(reading, host)) return;
-    const std::vector<size_t> slots = AdapterPlacer(reading, host, *platform).place();
-    if (slots.size() != host.nics.size()) return;
+    std::vector<size_t> slots;
+    if (platform != nullptr && check_adapters(reading, host)) slots = AdapterPlacer(reading, host, *platform).place();
+    if (platform == nullptr || slots.size() != host.nics.size()) {
+        reading.insides_are_complete = false;
+        return;
+    }
     HostInside inside{platform->inside, platform->driver, used->position, used_path};
     for (size_t n = 0; n < slots.size(); ++n) {
         host::NicSlotSpec slot;

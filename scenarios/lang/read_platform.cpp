@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kMostLike = 16;
 constexpr std::string_view kLikeKey = "like", kNameKey = "name";
 
-bool is_path(std::string_view text) {
+bool names_a_file(std::string_view text) {
     return text.find('/') != std::string_view::npos || text.ends_with(".yaml") || text.ends_with(".yml");
 }
 
@@ -50,7 +50,7 @@ class PlatformFinder {
 
   private:
     YamlPtr named(const YamlValue& node, const std::string& path) {
-        if (is_path(node.text)) return from_file(node, path);
+        if (names_a_file(node.text)) return from_file(node, path);
         std::vector<std::string_view> names;
         std::string all;
         for (const KnownPlatform& known : reading_.options.platforms) {

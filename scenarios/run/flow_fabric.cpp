@@ -213,6 +213,7 @@ FlowFabric::FlowFabric(const topologies::Topology& topology, flow::FlowPlan plan
     wire();
     set_storms();
     route();
+    if (!config_.adapters.empty()) prepare_multicast();
     if (config_.uniform_base_rtt) find_longest_rtt();
     for (const auto& nic : nics_)
         if (nic) nic->begin();
@@ -392,6 +393,18 @@ void FlowFabric::route() {
                 table.set_place_route(leaf, groups[group]);
         }
     }
+}
+
+void FlowFabric::prepare_multicast() {
+    std::vector<fabric::RoutedLink> links;
+    const auto end = [](const topologies::LinkEnd& e) {
+        return fabric::RoutedEnd{e.node.is_switch, e.node.index, e.port, e.node.is_switch ? 0 : e.node.index};
+    };
+    for (const topologies::Link& l : topology_.links) links.push_back({end(l.a), end(l.b)});
+    std::vector<fabric::Switch*> switches;
+    for (const auto& s : switches_) switches.push_back(s.get());
+    multicast_ = std::make_unique<fabric::MulticastTree>(std::move(links), std::move(switches));
+    adapters_.neighbours().set_replicator(*multicast_);
 }
 
 /// Along the first of the equally short paths.

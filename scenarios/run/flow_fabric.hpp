@@ -11,6 +11,7 @@
 
 #include "models/cc/congestion_control.hpp"
 #include "models/fabric/adapters.hpp"
+#include "models/fabric/multicast_tree.hpp"
 #include "models/flow/flow_nic.hpp"
 #include "models/flow/flow_table.hpp"
 #include "models/link/link.hpp"
@@ -216,6 +217,7 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
     [[nodiscard]] bool has_flow_control(const topologies::Link& l) const;
     [[nodiscard]] std::string never_begun() const;
     void route();
+    void prepare_multicast();
     void find_longest_rtt();
     [[nodiscard]] PathSum walk(flow::HostIndex src, flow::HostIndex dst) const;
     void set_port_rules(fabric::Switch& s, const topologies::LinkEnd& end, sim::BitRate rate) const;
@@ -231,6 +233,7 @@ class FlowFabric final : public flow::Paths, public sim::StuckReporter {
     std::vector<Peer> host_peer_;
     std::vector<std::unique_ptr<link::Link>> links_;
     std::vector<std::unique_ptr<fabric::Switch>> switches_;
+    std::unique_ptr<fabric::MulticastTree> multicast_;  ///< null without adapters
     std::vector<std::unique_ptr<flow::FlowNic>> nics_;  ///< by host; null: an adapter's port
     std::vector<AdapterPort> adapter_ports_;            ///< by host; empty without adapters
     uint16_t services_ = 0;

@@ -57,12 +57,11 @@ Sampling with_series(const ScenarioSpec& spec, const RunResult& parts, Sampling 
 class Runner final : public sim::Watcher {
   public:
     Runner(const ScenarioSpec& spec, BuiltScenario& built, RunResult parts, const Sampling& sampling,
-           const Progress& progress, const Driver& programs)
+           const RunHooks& hooks)
         : spec_(spec),
           built_(built),
           fabric_(*built.fabric),
-          progress_(progress),
-          programs_(programs),
+          hooks_(hooks),
           limit_(spec.run.until.value_or(SimTime::max())),
           result_(std::move(parts)),
           sampling_(with_series(spec, result_, sampling)) {}
@@ -72,7 +71,7 @@ class Runner final : public sim::Watcher {
         open_captures();
         const auto began = std::chrono::steady_clock::now();
         if (!sampling_.empty()) sample(SimTime::zero());
-        if (!programs_ || programs_(*this)) go();
+        if (!hooks_.programs || hooks_.programs(*this)) go();
         if (!sampling_.empty() && result_.sample_times.back() < fabric_.engine().frontier())
             sample(fabric_.engine().frontier());
         finish();
@@ -85,10 +84,12 @@ class Runner final : public sim::Watcher {
     }
 
     // sim::Watcher
-    [[nodiscard]] SimTime next_look() const override {
-        return sampling_.empty() ? SimTime::max() : next_sample(result_.sample_times.back());
+    [[nodiscard]] SimTime next_look() const override { return std::min(next_own_look(), next_beside()); }
+    void look() override {
+        const SimTime now = next_look();
+        if (now == next_own_look()) sample(now);
+        if (now == next_beside()) hooks_.beside->look();
     }
-    void look() override { sample(next_look()); }
 
   private:
     void choose_samples() {
@@ -136,6 +137,13 @@ class Runner final : public sim::Watcher {
         return next;
     }
 
+    [[nodiscard]] SimTime next_own_look() const {
+        return sampling_.empty() ? SimTime::max() : next_sample(result_.sample_times.back());
+    }
+    [[nodiscard]] SimTime next_beside() const {
+        return hooks_.beside == nullptr ? SimTime::max() : hooks_.beside->next_look();
+    }
+
     void sample(SimTime now) {
         result_.sample_times.push_back(now);
         const bool is_bound = std::ranges::binary_search(sampling_.instants, now);
@@ -167,12 +175,12 @@ class Runner final : public sim::Watcher {
             if (next == SimTime::max()) break;
             const bool all_ended = fabric_.ended() == fabric_.flows().size();
             if (all_ended && spec_.run.stop_when == StopWhen::AllFlowsDone) break;
-            const SimTime wanted = next_sample(now);
+            const SimTime wanted = next_look();
             const SimTime to = std::min({std::max(now, next) + kLook, wanted, limit_});
             engine.run_until(to);
             now = to;
             for (const auto& capture : captures_) capture->write_before(now);
-            if (now == wanted) sample(now);
+            if (now == wanted) look();
             if (const uint64_t p = fabric_.progress(); p != progress) {
                 progress = p;
                 progressed = now;
@@ -181,9 +189,9 @@ class Runner final : public sim::Watcher {
                 result_.ending = RunEnding::Stuck;
                 break;
             }
-            if (!progress_ || std::chrono::steady_clock::now() - told < kProgressEvery) continue;
+            if (!hooks_.progress || std::chrono::steady_clock::now() - told < kProgressEvery) continue;
             told = std::chrono::steady_clock::now();
-            if (progress_(now, fabric_.ended(), fabric_.flows().size())) continue;
+            if (hooks_.progress(now, fabric_.ended(), fabric_.flows().size())) continue;
             result_.ending = RunEnding::Interrupted;
             break;
         }
@@ -213,14 +221,34 @@ class Runner final : public sim::Watcher {
     const ScenarioSpec& spec_;
     BuiltScenario& built_;
     FlowFabric& fabric_;
-    const Progress& progress_;
-    const Driver& programs_;
+    const RunHooks& hooks_;
     SimTime programs_ended_;
     SimTime limit_;
     RunResult result_;
     Sampling sampling_;
     std::vector<std::unique_ptr<FlowCapture>> captures_;
 };
+
+}  // namespace
+
+namespace {
+
+/// A host that sends flows while others run programs: whatever its platform is.
+void warn_of_idle_platforms(const ScenarioSpec& spec, const BuiltScenario& built, RunResult& result) {
+    if (spec.workloads.empty()) return;
+    const HostSpec* idle = spec.topology.is_fabric && spec.topology.host.inside != nullptr &&
+                                   built.adapters.host_of_complex.size() < result.hosts.size()
+                               ? &spec.topology.host
+                               : nullptr;
+    for (uint32_t h = 0; h < spec.lab.hosts.size() && idle == nullptr; ++h) {
+        const bool runs_programs =
+            std::ranges::find(built.adapters.host_of_complex, h) != built.adapters.host_of_complex.end();
+        if (spec.lab.hosts[h].inside != nullptr && !runs_programs) idle = &spec.lab.hosts[h];
+    }
+    if (idle == nullptr) return;
+    result.warnings.push_back("flows are sent by ideal hosts: the platform '" + idle->inside->spec.name +
+                              "' counts for hosts that run programs alone");
+}
 
 }  // namespace
 
@@ -240,6 +268,7 @@ RunResult describe(const ScenarioSpec& spec, const BuiltScenario& built) {
         result.warnings.push_back("programs' queue pairs have no congestion control with '" + spec.cc.algorithm +
                                   "': adapters understand only what CNPs tell, as with dcqcn");
     describe_parts(spec, built, result);
+    warn_of_idle_platforms(spec, built, result);
     return result;
 }
 
@@ -253,8 +282,8 @@ RunResult describe_names(const ScenarioSpec& spec, const ScenarioPlan& plan) {
 }
 
 RunResult run_scenario(const ScenarioSpec& spec, BuiltScenario& built, RunResult parts, const Sampling& sampling,
-                       const Progress& progress, const Driver& programs) {
-    return Runner(spec, built, std::move(parts), sampling, progress, programs).run();
+                       const RunHooks& hooks) {
+    return Runner(spec, built, std::move(parts), sampling, hooks).run();
 }
 
 }  // namespace simverbs::scenarios::run

@@ -40,6 +40,13 @@ using Progress = std::function<bool(sim::SimTime now, uint64_t flows_ended, uint
 /// run ends here, else flows run on to their end.
 using Driver = std::function<bool(sim::Watcher&)>;
 
+/// Who has a part in a run from outside; each may be absent.
+struct RunHooks {
+    Progress progress{};
+    Driver programs{};
+    sim::Watcher* beside = nullptr;  ///< looks at the fabric at times of its own
+};
+
 /// Names, hosts, switches, ports, links, groups and flows of a run before it begins; all counts are zero.
 [[nodiscard]] RunResult describe(const ScenarioSpec& spec, const BuiltScenario& built);
 
@@ -50,8 +57,7 @@ using Driver = std::function<bool(sim::Watcher&)>;
 /// the scenario's `outputs.series` ask for. Nothing that comes forward for kStuckAfter (or 100 retransmission timeouts)
 /// while flows are outstanding ends the run as Stuck; that is not looked for while `programs` run.
 [[nodiscard]] RunResult run_scenario(const ScenarioSpec& spec, BuiltScenario& built, RunResult parts,
-                                     const Sampling& sampling, const Progress& progress = {},
-                                     const Driver& programs = {});
+                                     const Sampling& sampling, const RunHooks& hooks = {});
 
 inline constexpr sim::SimTime kStuckAfter = sim::SimTime::ms(100);
 

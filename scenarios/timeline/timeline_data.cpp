@@ -100,7 +100,8 @@ const char* name_of(hca::WrOpcode opcode) {
 const char* kind_of(const Packet& p) {
     if (p.dest_qpn == 1) return "mad";
     const wire::OpcodeInfo* info = wire::find_opcode(p.opcode);
-    if (info == nullptr || info->operation == wire::Operation::CongestionNotification) return "cnp";
+    if (info == nullptr) return "request";  // a raw frame
+    if (info->operation == wire::Operation::CongestionNotification) return "cnp";
     if (info->is_request) return "request";
     const auto syndrome = info->has_aeth ? wire::Syndrome::decode(p.syndrome) : std::nullopt;
     if (syndrome && syndrome->kind == wire::SyndromeKind::RnrNak) return "rnr";

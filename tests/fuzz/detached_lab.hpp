@@ -45,7 +45,6 @@ class DetachedLab final : public server::LabObserver {
             server::GpuConfig to;
             to.info.bytes = gpu.hbm_bytes;
             to.info.bar1_bytes = gpu.bar1_bytes;
-            to.info.peers = 3;
             config.hosts[0].gpus.gpus.push_back(to);
         }
         lab_ = std::make_unique<server::Lab>(config, *this);

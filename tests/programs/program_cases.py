@@ -5,6 +5,7 @@ SHORT is what tools/check runs; full() generates the whole matrices for tools/ch
 
 from dataclasses import dataclass, replace
 import itertools
+import pathlib
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ def pair(tool, options="", server_extra="", client_extra="", target="h0"):
 
 
 IB = "two_hosts_ib"
+TWO_ADAPTERS = str(pathlib.Path(__file__).resolve().parent.parent / "conformance" / "verbs" / "two_adapters.yaml")
 RUNS = 3
 # docs/tutorials/qp_state_machine.md: number, name, what the programs print, what --explain says.
 TUTORIAL_MISTAKES = (
@@ -84,7 +86,17 @@ def ucx(transports, test):
 
 UCX_TESTS = ("tag_lat", "tag_bw -s 65536", "tag_sync_lat", "ucp_put_lat", "ucp_put_bw", "ucp_get", "ucp_add", "ucp_fadd", "ucp_swap",
              "ucp_cswap", "stream_lat", "stream_bw", "ucp_am_lat", "ucp_am_bw")
-FI_PINGPONG = {"msg": "-p verbs -e msg", "rdm": "-p \"verbs;ofi_rxm\" -e rdm"}
+FI_PINGPONG = {"msg": "-p verbs -e msg", "rdm": "-p \"verbs;ofi_rxm\" -e rdm", "dgram": "-p verbs -e dgram",
+               "rdm_over_dgram": "-p \"verbs;ofi_rxd\" -e rdm"}
+# Of UCX's transport level: what its IB verbs transport has.
+UCT_TESTS = ("add_mr", "add_lat", "fadd", "cswap", "am_lat", "am_bw", "put_lat", "put_bw", "get -D bcopy")
+QPERF_SLOW = ("ud_lat", "ud_bw", "rc_fetch_add_mr", "rc_compare_swap_mr", "ver_rc_fetch_add", "ver_rc_compare_swap", "tcp_lat", "udp_lat", "udp_bw",
+              "uc_bi_bw", "rc_rdma_read_lat", "rc_rdma_write_bw", "uc_rdma_write_bw", "uc_rdma_write_lat", "uc_rdma_write_poll_lat")
+
+
+def uct(test):
+    return dict(needs=("ucx_perftest",), seconds=3, stdout=(r"^\[h1\] Final: +100 ",), commands=(
+        ("h0", "ucx_perftest -d mlx5_0:1 -x rc_verbs"), ("h1", f"ucx_perftest h0 -d mlx5_0:1 -x rc_verbs -t {test} -n 100 -w 10")))
 
 
 def fio(verb):
@@ -100,7 +112,7 @@ SHORT = [
     Case("ibv_devinfo_shows_an_active_roce_port", (("h0", "ibv_devinfo -v"),),
          stdout=(r"hca_id:\s+mlx5_0", r"state:\s+PORT_ACTIVE", r"link_layer:\s+Ethernet",
                  r"GID\[\s*\d+\]:.*RoCE v2", r"vendor_id:\s+0x02c9", r"max_qp:\s+262144",
-                 r"device_cap_flags:\s+0x01121c26", r"max_mw:\s+16777216\s")),
+                 r"device_cap_flags:\s+0x21121c26", r"max_mw:\s+16777216\s")),
     Case("sysfs_has_a_file_for_each_entry_of_the_gid_table",
          (("h0", "cd /sys/class/infiniband/mlx5_0/ports/1; n=$(ls gids | wc -l); "
                  "ibv_devinfo -v | grep -E \"gid_tbl_len:[[:space:]]+$n$\" && echo all $n are there"),),
@@ -267,6 +279,12 @@ SHORT = [
     Case("rcopy_copies_a_file",
          (("h0", "sh -c 'timeout 1 rcopy; cmp /tmp/simverbs_rcopy /bin/ls && echo the same; rm -f /tmp/simverbs_rcopy'"),
           ("h1", "rcopy /bin/ls h0:/tmp/simverbs_rcopy")), needs=("rcopy",), stdout=(r"^\[h1\] \d+ bytes in", r"the same$")),
+    *[Case(f"udpong_that_asks_without_blocking_{name}", (("h0", f"timeout 1 udpong {server}"), ("h1", f"sh -c 'sleep 0.01; udpong -s {target} -C 10 -S 64'")),
+           lab=IB, exit=1, needs=("udpong",), stdout=(r"^\[h1\] custom\s+64\s+10\s+640",), stderr=(r"udpong .*exit code 124",))
+      for name, server, target in (("ipv4", "-b 10.0.0.1", "h0"), ("ipv6", "", "fd00::a00:1"))],
+    *[Case(f"rstream_with_unequal_buffers_{fabric}", (("h0", "rstream -S 4096 -I 20 -C 4 -T b -B 4096 -i 0"),
+                                                      ("h1", "rstream -s h0 -S 4096 -I 20 -C 4 -T a -B 65536 -i 128")), lab=lab, needs=("rstream",),
+           stdout=(r"^\[h0\] custom\s+4k\s+4\s+20", r"^\[h1\] custom\s+4k\s+4\s+20")) for fabric, lab in (("roce", ""), ("ib", IB))],
     Case("udpong_over_infiniband",
          (("h0", "timeout 1 udpong -T b -b 10.0.0.1"), ("h1", "sh -c 'sleep 0.01; udpong -T b -s h0 -C 10 -S 64'")), lab=IB, exit=1,
          needs=("udpong",), stdout=(r"^\[h1\] custom\s+64\s+10\s+640",), stderr=(r"udpong .*exit code 124",)),
@@ -281,6 +299,11 @@ SHORT = [
          stdout=(r"it is$",)),
     Case("qperf_rc_by_rdma_cm_on_roce", seconds=9,
          **qperf("rc_bw rc_lat rc_rdma_read_bw rc_rdma_write_lat", "two_hosts_roce_10g", "-cm1 -m 1M")),
+    Case("qperf_tcp_of_64k_takes_59_3us_as_published", seconds=4,
+         **{**qperf("tcp_lat", "two_hosts_ib_far", "-m 64K"), "stdout": (r"^\[h1\] +latency += +59.3 us",)}),
+    Case("qperf_tcp_streams_20_gbits", seconds=3,
+         **{**qperf("tcp_bw", "two_hosts_ib_far", "-m 1M"), "stdout": (r"^\[h1\] +bw += +2\.[67]\d? GB/sec",)}),
+    Case("qperf_polls_memory_for_latency", seconds=3, **qperf("rc_rdma_write_poll_lat", "two_hosts_ib_far", "")),
     Case("qperf_rc_and_uc_on_infiniband", seconds=9,
          **qperf("rc_bw rc_bi_bw uc_bw rc_lat uc_lat rc_rdma_read_bw rc_rdma_write_lat", "two_hosts_ib_far", "-m 1M")),
     *[Case(f"ucx_info_finds_verbs_transports_and_no_mlx5_ones_{fabric}", (("h0", "ucx_info -d"),), lab=lab, needs=("ucx_info",),
@@ -288,6 +311,7 @@ SHORT = [
       for fabric, lab in (("roce", ""), ("ib", IB))],
     *[Case(f"ucx_perftest_{transports}_{test.split()[0]}_{fabric}", lab=lab, **ucx(transports, test))
       for fabric, lab in (("roce", ""), ("ib", IB)) for transports in ("rc_v", "ud_verbs") for test in UCX_TESTS[:2]],
+    *[Case(f"ucx_perftest_uct_{test}", **uct(test)) for test in UCT_TESTS[:2]],
     *[Case(f"fi_pingpong_{kind}_{fabric}", pair("fi_pingpong", f"{o} -I 100 -S 1024"), lab=lab, needs=("fi_pingpong",), seconds=3,
            stdout=(r"^\[h1\] 1k +100 +=100",))
       for fabric, lab in (("roce", ""), ("ib", IB)) for kind, o in FI_PINGPONG.items()],
@@ -307,6 +331,21 @@ SHORT = [
          stderr=(r"RESET.*INIT", r"INIT.*RTR", r"RTR.*RTS")),
     Case("explain_names_the_missing_attribute", (("h0", "{bad_modify}"),), options=("--explain",),
          stderr=(r"IBV_QP_MIN_RNR_TIMER",), stdout=(r"errno 22",)),
+    Case("raw_packet_qps_send_whole_frames_and_steer_them", (("h0", "{raw_packets}"),), stdout=(r"raw packets: (ok|not permitted)",),
+         lab=TWO_ADAPTERS, seconds=1),
+    Case("raw_packet_qps_need_cap_net_raw",
+         (("h0", "setpriv --bounding-set=-net_raw --inh-caps=-net_raw {raw_packets}"),), stdout=(r"raw packets: not permitted",),
+         lab=TWO_ADAPTERS, seconds=1),
+    # These two sides do not talk to each other before: the sender waits for the receiver's rule.
+    *[Case(name, (("h1", f"{tool} --server -B 02:00:00:00:00:02 -E 02:00:00:00:00:01 {options} {more}"),
+                  ("h0", f"sh -c 'sleep 0.01; {tool} --client -B 02:00:00:00:00:01 -E 02:00:00:00:00:02 {options}'")),
+           needs=(tool,), stdout=stdout, seconds=1)
+      for name, tool, options, more, stdout in [
+          ("raw_ethernet_bw_to_an_address", "raw_ethernet_bw", "-s 1024 -n 2000", "", (r"^\[h1\]  1024 +2000 ",)),
+          ("raw_ethernet_bw_to_a_udp_port", "raw_ethernet_bw",
+           "-s 512 -n 1000 -j 10.0.0.1 -J 10.0.0.2 -k 7001 -K 7000", "", (r"^\[h1\]  512 +1000 ",)),
+          ("raw_ethernet_bw_promiscuous", "raw_ethernet_bw", "-s 512 -n 1000", "--promiscuous", (r"^\[h1\]  512 +1000 ",)),
+          ("raw_ethernet_lat_ping_pong", "raw_ethernet_lat", "-s 64 -n 500", "", (r"^\[h0\]  64 +500 +1\.\d\d",))]],
     Case("stats_show_no_system_call_on_the_data_path", pair("ib_write_bw", "-n 500"), options=("--stats",),
          stdout=(r"(?i)system calls on the data path\D+0\b",)),
 ]
@@ -352,8 +391,17 @@ def full():
                 cases.append(Case(name, pair(f"ib_{test}", text), lab=use_lab, seconds=60))
         for transports, test in itertools.product(("rc_v", "ud_verbs"), UCX_TESTS):
             cases.append(Case(f"full_ucx_{transports}_{test.split()[0]}_{fabric}", lab=lab, **ucx(transports, test)))
-    for test in ("ud_lat", "rc_fetch_add_mr", "rc_compare_swap_mr", "ver_rc_fetch_add", "ver_rc_compare_swap", "tcp_lat", "uc_bi_bw",
-                 "rc_rdma_read_lat", "rc_rdma_write_bw", "uc_rdma_write_bw", "uc_rdma_write_lat"):
+        for test in UCT_TESTS:
+            cases.append(Case(f"full_ucx_uct_{test.split()[0]}_{fabric}", lab=lab, **uct(test)))
+        cases.append(Case(f"full_ucx_rc_verbs_beside_ud_verbs_{fabric}", lab=lab, **ucx("rc_verbs,ud_verbs", "tag_lat")))
+        cases.append(Case(f"full_cmtime_of_3000_connections_{fabric}", (("h0", "timeout 10 cmtime"), ("h1", "cmtime -s h0 -c 3000")), lab=lab,
+                          exit=1, needs=("cmtime",), stdout=(r"^\[h1\] disconnect\s+:\s+\d",), seconds=9))
+        for tool, options in (*itertools.product(("rstream", "riostream"), ("-T b", "-T a", "-T n", "-T v")),
+                              *(("rstream", o) for o in ("-T f", "-T r", "-k 1"))):
+            o = f"{options} -S 4096 -I 20 -C 4"
+            cases.append(Case(f"full_{tool}_{fabric}_{options}".replace(" ", "_").replace("-", ""), (("h0", f"{tool} {o}"), ("h1", f"{tool} -s h0 {o}")),
+                              lab=lab, needs=(tool,), stdout=(r"^\[h1\] custom\s+4k\s+4\s+20",), seconds=3))
+    for test in QPERF_SLOW:
         cases.append(Case(f"full_qperf_{test}_ib", seconds=20, **qperf(test, "two_hosts_ib_far", "")))
     unique = {c.name: c for c in cases}
     return list(unique.values())

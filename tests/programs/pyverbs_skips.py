@@ -5,7 +5,7 @@ named in full must be skipped.
 """
 
 MLX5 = "the direct interface to mlx5 adapters (mlx5dv): a simulated adapter is no kernel mlx5 device"
-RAW = "no raw packet QPs"
+RAW = "raw packet QPs are of Ethernet"
 MACHINE = "depends on the machine, not on the simulated adapter"
 
 _COMMON = {
@@ -15,17 +15,6 @@ _COMMON = {
     "test_mr.DmaBuf*": MACHINE + ": a GPU that exports its memory",
     "test_odp.OdpTestCase.test_odp_rc_huge_*": MACHINE + ": huge pages",
     "test_parent_domain.ParentDomainTrafficTest.test_huge_page_*": MACHINE + ": huge pages",
-    "test_flow.FlowTest.test_eth_spec_flow_traffic": RAW,
-    "test_flow.FlowTest.test_ipv4_spec_flow_traffic": RAW,
-    "test_flow.FlowTest.test_ipv6_spec_flow_traffic": RAW,
-    "test_flow.FlowTest.test_tcp_spec_flow_traffic": RAW,
-    "test_flow.FlowTest.test_udp_spec_flow_traffic": RAW,
-    "test_qp.QPTest.test_create_raw_qp_ex_no_attr": RAW,
-    "test_qp.QPTest.test_create_raw_qp_ex_with_attr": RAW,
-    "test_qp.QPTest.test_create_raw_qp_no_attr": RAW,
-    "test_qp.QPTest.test_create_raw_qp_with_attr": RAW,
-    "test_qp.QPTest.test_query_raw_qp": RAW,
-    "test_rss_traffic.RSSTrafficTest.test_rss_traffic": RAW,
     "test_device.SharedDMTest.test_import_dm": "a context cannot be imported: there is no kernel descriptor behind it",
     "test_shared_pd.SharedPDTestCase.test_imported_rc_ex_rdma_write":
         "a context cannot be imported: there is no kernel descriptor behind it",
@@ -36,8 +25,22 @@ _COMMON = {
 }
 
 ROCE = _COMMON
-INFINIBAND = {**_COMMON, "test_addr.AHTest.test_create_ah_roce": "RoCE only"}
+INFINIBAND = {
+    **_COMMON,
+    "test_addr.AHTest.test_create_ah_roce": "RoCE only",
+    "test_flow.FlowTest.test_eth_spec_flow_traffic": RAW,
+    "test_flow.FlowTest.test_ipv4_spec_flow_traffic": RAW,
+    "test_flow.FlowTest.test_ipv6_spec_flow_traffic": RAW,
+    "test_flow.FlowTest.test_tcp_spec_flow_traffic": RAW,
+    "test_flow.FlowTest.test_udp_spec_flow_traffic": RAW,
+    "test_rss_traffic.RSSTrafficTest.test_rss_traffic": RAW,
+    "test_qp.QPTest.test_create_raw_qp_ex_no_attr": RAW,
+    "test_qp.QPTest.test_create_raw_qp_ex_with_attr": RAW,
+    "test_qp.QPTest.test_create_raw_qp_no_attr": RAW,
+    "test_qp.QPTest.test_create_raw_qp_with_attr": RAW,
+    "test_qp.QPTest.test_query_raw_qp": RAW,
+}
 
 # At least; Soft-RoCE passes 96, rdma_cm's included.
-PASSED_ON_ROCE = 137
+PASSED_ON_ROCE = 149
 PASSED_ON_INFINIBAND = 136

@@ -131,6 +131,20 @@ def a_frozen_program_goes_on_where_it_was():
         raise AssertionError(f"with and without 40 ms of standing still: {times} us")
 
 
+def with_the_wall_clock_a_completion_is_placed_before_the_arming_too():
+    text = (LIBRARY / "poll_and_arm.yaml").read_text().replace("\nhosts: 2", "\nclock: wall\nhosts: 2")
+    with_own_programs()
+    expect(run_text(text), 0, "passed poll_and_arm", "fault 'race' fired once, at ")
+
+
+def with_the_wall_clock_a_frozen_program_stands_still_and_goes_on():
+    run = watchful("{name: f, freeze: {program: server, at: 200 ms, for: 1300 ms}}", nic=ROCE + "\nclock: wall")
+    expect(run, 0, "fault 'f' fired once, at 200 ms")
+    took = float(re.search(r"2 programs in ([0-9.]+) us", run.stdout).group(1))
+    if took < 1_500_000:
+        raise AssertionError(f"ended after {took} us, before the server went on")
+
+
 def a_program_that_is_frozen_for_ever_is_ended_when_nobody_is_left():
     expect(run_text("name: s\nhosts: 2\nnic: ideal\nprograms:\n"
                     "  - {name: a, host: h0, command: sleep 1, expect: {exit: 137}}\n"
@@ -230,6 +244,8 @@ CHECKS = [a_completion_between_poll_and_arming_harms_only_who_does_not_poll_agai
           every_call_of_the_language_can_fail_with_the_errno_that_is_asked, a_call_that_never_comes_is_told,
           a_flapping_port_is_told_and_nothing_is_lost, a_port_changes_its_state, tables_of_a_port_change,
           a_subnet_manager_speaks, late_receives_are_answered_by_rnr_naks, a_frozen_program_goes_on_where_it_was,
+          with_the_wall_clock_a_completion_is_placed_before_the_arming_too,
+          with_the_wall_clock_a_frozen_program_stands_still_and_goes_on,
           a_program_that_is_frozen_for_ever_is_ended_when_nobody_is_left, a_killed_program_ends_and_its_peer_learns_of_it,
           a_dead_nic_is_told_and_a_frozen_one_is_not, when_a_fault_fired_is_in_the_result, a_packet_fault_says_what_passed,
           rping_ends_connected_or_with_an_event_under_loss, ucmatose_ends_connected_or_with_an_event_under_loss,

@@ -134,7 +134,7 @@ def the_host_s_commands_tell_of_gpus_and_change_modules():
     told = done.stdout + done.stderr
     expect(done.returncode == 0, told)
     expect("GPU 7: NVIDIA H100 80GB HBM3 (UUID: GPU-" in told, told)
-    expect(re.search(r"GPU0.*NV18", told) and "PIX" in told, told)
+    expect(re.search(r"gpu0.*NV18", told) and "PIX" in told, told)
     expect(told.count("nvidia_peermem") == 1 and "gdrdrv" in told, told)
     expect("ibv_reg_mr: success" in told, told)
     expect("Attached GPUs                             : 8" in told, told)

@@ -197,6 +197,30 @@ def killing_the_tool_kills_its_programs():
         expect(not gone_soon(folder), f"left running: {remains(folder)}")
 
 
+def killing_the_tool_kills_programs_that_left_its_session_too():
+    for clock in ("virtual", "wall"):
+        with tempfile.TemporaryDirectory() as folder:
+            env = private_tmp(folder)
+            own = subprocess.Popen(["sleep", "60"], env=env)  # of the same user, with the same mark, of no lab
+            lab = subprocess.Popen([OPTIONS.simverbs, "exec", "--clock", clock, *LONG_RUN, "h0", "sh -c 'setsid ibv_rc_pingpong -g 1 & wait'"],
+                                   env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            deadline = time.monotonic() + 10
+            while not any(p.startswith("ibv_rc_pingpong") for p in remains(folder)) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            time.sleep(0.3)
+            started = remains(folder)
+            lab.kill()
+            lab.wait()
+            deadline = time.monotonic() + 10
+            while len(remains(folder)) > 1 and time.monotonic() < deadline:
+                time.sleep(0.1)
+            left = remains(folder)
+            own.kill()
+            own.wait()
+            expect(any(p.startswith("ibv_rc_pingpong") for p in started), f"started ({clock} clock): {started}")
+            expect(left == ["sleep 60 "], f"left running after the tool was killed ({clock} clock): {left}")
+
+
 def a_killed_program_ends_the_lab_with_a_clear_word():
     with tempfile.TemporaryDirectory() as folder:
         lab = subprocess.Popen([OPTIONS.simverbs, "exec", *LONG_RUN], env=private_tmp(folder),
@@ -332,7 +356,7 @@ def a_hostile_program_is_refused_and_its_neighbours_notice_nothing():
         expect("shrunk" not in told and "0 handles of others" in told, told)
         # Like an adapter's, the pages of registered memory may outlive its mapping.
         expect("written to nowhere: " in told, told)
-        expect("writing garbage" in told, told)
+        expect("written while it was read: yes" in told and "writing garbage" in told, told)
         if "pingpong" in server:
             expect(told.count("8192000 bytes in ") == 2 and told.count("1000 iters in ") == 2, told)
         else:
@@ -340,13 +364,24 @@ def a_hostile_program_is_refused_and_its_neighbours_notice_nothing():
         expect(told.count("connections to the lab's socket without a hello") <= 1, f"told once at most, with who: {told}")
 
 
+def what_a_program_writes_over_others_waits_and_clocks_changes_nothing():
+    told = {}
+    for what in ("idle", "garbage"):
+        run = simverbs("exec", "h0", "ib_send_lat -n 300", "h1", "ib_send_lat -n 300 h0", "h1", f"{OPTIONS.programs}/scribbler {what}")
+        expect(run.returncode == 0 and "scribbled: yes" in run.stdout and "note" not in run.stderr, run.stdout + run.stderr)
+        told[what] = sorted(run.stdout.splitlines())
+    expect(told["idle"] == told["garbage"], f"its neighbours print other numbers:\n{told['idle']}\n{told['garbage']}")
+
+
 CHECKS = [the_lab_of_the_readme_can_be_copied_and_run, a_wrong_command_line_is_told_where_what_and_what_to_do,
           a_command_s_help_tells_its_own_exit_codes, four_labs_at_once_do_not_disturb_each_other, another_seed_gives_other_psns_and_the_same_verdict,
           a_loaded_core_changes_nothing, interrupt_ends_everything, killing_the_tool_kills_its_programs,
+          killing_the_tool_kills_programs_that_left_its_session_too,
           a_killed_program_ends_the_lab_with_a_clear_word, a_hostile_program_is_refused_and_its_neighbours_notice_nothing,
           a_program_killed_while_it_starts_ends_the_lab, a_statically_linked_program_is_one_clear_error,
           a_timeline_has_the_lost_packet_and_its_retransmission, a_timeline_names_the_messages_of_connections,
-          a_lab_stays_up_for_two_terminals, a_killed_lab_that_was_up_makes_room_for_the_next]
+          a_lab_stays_up_for_two_terminals, a_killed_lab_that_was_up_makes_room_for_the_next,
+          what_a_program_writes_over_others_waits_and_clocks_changes_nothing]
 
 
 if __name__ == "__main__":

@@ -119,11 +119,11 @@ def a_slot_that_loses_lanes_halves_the_bandwidth_and_the_links_say_so():
     for host, part, _, _, _, _, share in (line.split(",") for line in lines[1:]):
         busiest[host, part] = max(busiest.get((host, part), 0), float(share))
     # It reads what it sends, over the downstream half of the link.
-    if not busiest["h1", "nic1 down"] > 2 * busiest["h0", "nic1 up"] > 0.1:
+    if not busiest["h1", "nic1 down"] > 1.8 * busiest["h0", "nic1 up"] > 0.5:
         raise AssertionError(f"{busiest}")
     text = file.read_text()
     wrong = run_text(text.replace("slot: h1/nic1, width: 8}", "slot: h1/nic1, width: 8, from: 100 s}"))
-    expect(wrong, 1, "fault 'lanes' never fired (the run had ended before)")
+    expect(wrong, 1, "fault 'lanes' never fired: the run had ended before")
 
 
 def a_platform_that_nothing_would_pass_is_refused():

@@ -44,6 +44,10 @@ def notes_of(text):
     return "; ".join(note for note in found if NOTES.search(note) and "before poll" not in note)
 
 
+def may_use_raw_packets():
+    return bool(int(re.search(r"^CapEff:\s*(\w+)", pathlib.Path("/proc/self/status").read_text(), re.M)[1], 16) & 1 << 13)
+
+
 def cells(row):
     return {**{c: row[c] for c in COLUMNS}, "notes": notes_of(row["notes"])}
 
@@ -51,6 +55,8 @@ def cells(row):
 def check_cells(lab, differences):
     here, problems, used = run(lab), [], set()
     told = {(d["case"], d["column"]): d["here"] for d in table(differences)}
+    if not may_use_raw_packets():
+        told = {cell: text.replace("raw packet,ok=1,errno=0", "raw packet,ok=0,errno=EPERM") for cell, text in told.items()}
     for expected in table("rxe_cases.csv"):
         case = expected["case"]
         if case not in here:

@@ -46,8 +46,14 @@ constexpr Cause kCreateQpNoMem[] = {
 constexpr Cause kUnsupported[] = {{"the device, or simverbs, does not offer it",
                                    "docs/shim_abi.md lists every function and what it does on a simulated device."}};
 constexpr Cause kCreateQpPerm[] = {
-    {"raw packet QPs need CAP_NET_RAW",
-     "Run as root, or setcap cap_net_raw+ep PROGRAM. Simulated devices do not ask for it."}};
+    {"raw packet QPs need CAP_NET_RAW", "Run as root, or setcap cap_net_raw+ep PROGRAM."}};
+constexpr Cause kFlowInval[] = {
+    {"not a raw packet QP, or the port is not the device's", "attr->port counts from 1; the QP is IBV_QPT_RAW_PACKET."},
+    {"sizes that do not fit",
+     "The specs follow attr without a gap: attr->num_of_specs of them, each as long as its spec.size says."}};
+constexpr Cause kFlowUnsupported[] = {
+    {"a spec, a mask or a flag that the device cannot match",
+     "Simulated: Ethernet without VLAN, IPv4, IPv6 (no flow label or class), TCP and UDP; comp_mask and flags 0."}};
 constexpr Cause kCreateCqInval[] = {
     {"cqe is 0 or above max_cqe, or comp_vector is not below num_comp_vectors", "ibv_devinfo -v shows both."}};
 constexpr Cause kNoMem[] = {{"the device has no more of these, or memory is short",
@@ -59,7 +65,8 @@ constexpr Cause kBusyCq[] = {
      "Destroy the QPs first. It also waits for events that were not acknowledged: ibv_ack_cq_events()."}};
 constexpr Cause kBusySrq[] = {{"a QP still uses the SRQ", "Destroy the QPs first."}};
 constexpr Cause kBusyMr[] = {{"a memory window is still bound to the MR", "Invalidate or free the window first."}};
-constexpr Cause kBusyQp[] = {{"the QP is still attached to a multicast group", "ibv_detach_mcast() first."}};
+constexpr Cause kBusyQp[] = {{"the QP is still attached to a multicast group", "ibv_detach_mcast() first."},
+                             {"flows still lead to the raw packet QP", "ibv_destroy_flow() first."}};
 constexpr Cause kBusyChannel[] = {{"a CQ still uses the channel", "Destroy the CQs first."}};
 constexpr Cause kRegInval[] = {
     {"the access flags contradict each other", "REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too."},
@@ -127,6 +134,9 @@ constexpr Topic kErrors[] = {
     error("ibv_create_ah", EINVAL, "EINVAL", "The address is not one that this port can send to.", kAhInval),
     error("ibv_create_cq", EINVAL, "EINVAL", "The CQ's size or vector is not the device's.", kCreateCqInval),
     error("ibv_create_cq", ENOMEM, "ENOMEM", "No CQ was made.", kNoMem),
+    error("ibv_create_flow", EINVAL, "EINVAL", "The rule makes no sense.", kFlowInval),
+    error("ibv_create_flow", EOPNOTSUPP, "EOPNOTSUPP", "The device cannot steer like that.", kFlowUnsupported),
+    error("ibv_create_flow", EPERM, "EPERM", "The program may not have raw packets.", kCreateQpPerm),
     error("ibv_create_qp", EINVAL, "EINVAL", "The device cannot make such a QP.", kCreateQpInval),
     error("ibv_create_qp", ENOMEM, "ENOMEM", "No QP was made.", kCreateQpNoMem),
     error("ibv_create_qp", EOPNOTSUPP, "EOPNOTSUPP", "The QP type, or something in it, is not supported.", kUnsupported),

@@ -13,6 +13,7 @@
 #include "tools/simverbs/commands.hpp"
 #include "tools/simverbs/exit_code.hpp"
 #include "tools/simverbs/install_paths.hpp"
+#include "tools/simverbs/keeper.hpp"
 #include "tools/simverbs/launch.hpp"
 #include "tools/simverbs/output_relay.hpp"
 #include "tools/simverbs/program_command.hpp"
@@ -100,6 +101,7 @@ class Exec final : public server::LabObserver, public server::LabOwner {
     std::vector<Program> programs_;
     OutputRelay relay_;
     LabSession* session_ = nullptr;
+    std::optional<Keeper> keeper_;
     uint64_t drains_ = 0;
 };
 
@@ -127,6 +129,7 @@ void Exec::start_all(server::Lab& lab) {
         randomised = randomised || launched.randomised;
         lab.watch_process(processes[i], p.pid);
     }
+    keeper_.emplace(lab.socket_path());
     if (randomised)
         on_note("address randomisation cannot be switched off here: addresses that programs print will differ");
 }

@@ -31,6 +31,11 @@ constexpr GpuModel kModels[] = {
 /// Where a GPU is on its host's PCI: bridges get bus numbers as firmware gives them, with room in between.
 constexpr uint32_t kFirstBus = 0x17, kBusesAGpu = 0x10;
 
+uint16_t numa_node_of(const host::PlatformSpec& platform, host::UpstreamSpec upstream) {
+    while (upstream.kind == host::UpstreamSpec::Kind::Switch) upstream = platform.switches[upstream.index].upstream;
+    return platform.bridges[upstream.index].numa_node;
+}
+
 }  // namespace
 
 server::HostGpusConfig gpus_of(const scenarios::HostInside& inside, uint32_t host) {
@@ -64,11 +69,9 @@ server::HostGpusConfig gpus_of(const scenarios::HostInside& inside, uint32_t hos
         info.bytes = from.hbm_bytes;
         info.bar1_bytes = from.bar1_bytes;
         info.pci_bus = kFirstBus + kBusesAGpu * n;
-        info.numa_node = from.numa_node;
+        info.numa_node = numa_node_of(platform, from.upstream);
         info.copy_engines = from.copy_engines;
         to.memory_rate = from.hbm_rate;
-        for (uint32_t peer = 0; peer < platform.gpus.size(); ++peer)
-            if (peer != n) info.peers |= uint64_t{1} << peer;
         config.gpus.push_back(to);
     }
     return config;

@@ -65,14 +65,16 @@ class Environment {
         if (!path.empty()) set("LD_LIBRARY_PATH", path);
         set_path(folder, earlier);
     }
+    static constexpr char kUsualPath[] = "/usr/local/bin:/usr/bin:/bin";
     /// So are the commands.
     void set_path(const std::string& folder, const char* earlier) {
         const char* const given = std::getenv("PATH");
         std::string path = given == nullptr ? "" : given;
         const std::string old = earlier == nullptr ? "" : std::string(earlier) + "/bin:";
         if (!old.empty() && path.rfind(old, 0) == 0) path.erase(0, old.size());
-        if (::access((folder + "/bin").c_str(), F_OK) == 0) path = folder + "/bin:" + path;
-        set("PATH", path);
+        const bool has_commands = ::access((folder + "/bin").c_str(), F_OK) == 0;
+        if (has_commands) path = folder + "/bin:" + (given == nullptr ? kUsualPath : path);
+        if (has_commands || given != nullptr) set("PATH", path);
     }
     void set(const char* name, const std::string& value) { strings_.push_back(std::string(name) + "=" + value); }
     std::vector<std::string> strings_;

@@ -72,6 +72,7 @@ void ProgramRunner::run(LabSession& session, ProgramRun& result) {
     try {
         reserve_processes();
         start_due(SimTime::zero());
+        keeper_.emplace(session.lab().socket_path());
         apply_faults(SimTime::zero());  // nobody has had a turn yet
         set_next_alarm(SimTime::zero());
         move_lab();

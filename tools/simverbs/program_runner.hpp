@@ -12,6 +12,7 @@
 #include "scenarios/run/faulty_port.hpp"
 #include "sim/sim_time.hpp"
 #include "tools/simverbs/fault_schedule.hpp"
+#include "tools/simverbs/keeper.hpp"
 #include "tools/simverbs/lab_session.hpp"
 #include "tools/simverbs/output_capture.hpp"
 #include "tools/simverbs/port_faults.hpp"
@@ -92,6 +93,7 @@ class ProgramRunner final : public server::LabObserver, public server::LabOwner 
     ProgramRunOptions options_;
     OutputCapture output_;
     LabSession* session_ = nullptr;
+    std::optional<Keeper> keeper_;
     const server::Arbiter* arbiter_ = nullptr;
     std::vector<Program> programs_;
     FaultSchedule schedule_;

@@ -2,10 +2,12 @@
 
 #include "verbs_shim/client/verbs/cq.hpp"
 #include "verbs_shim/client/verbs/data_path.hpp"
+#include "verbs_shim/client/verbs/flow.hpp"
 #include "verbs_shim/client/verbs/pd.hpp"
 #include "verbs_shim/client/verbs/qp.hpp"
 #include "verbs_shim/client/verbs/query.hpp"
 #include "verbs_shim/client/verbs/srq.hpp"
+#include "verbs_shim/client/verbs/wq.hpp"
 
 namespace simverbs::client::ops {
 
@@ -22,6 +24,13 @@ void fill_context(verbs_context& v) {
     o.post_recv = verbs::post_recv;
     o._compat_query_device = verbs::query_device;
 
+    v.ibv_create_flow = verbs::create_flow;
+    v.ibv_destroy_flow = verbs::destroy_flow;
+    v.create_wq = verbs::create_wq;
+    v.modify_wq = verbs::modify_wq;
+    v.destroy_wq = verbs::destroy_wq;
+    v.create_rwq_ind_table = verbs::create_rwq_ind_table;
+    v.destroy_rwq_ind_table = verbs::destroy_rwq_ind_table;
     v.query_port = verbs::query_port;
     v.query_rt_values = verbs::query_rt_values;
     v.create_cq_ex = verbs::create_cq_ex;

@@ -31,10 +31,10 @@ inline constexpr char kEnvGpuLibraries[] = "SIMVERBS_GPU_LIBRARIES";
 ///   ReadCounterReply · Explain ExplainRequest · ReserveSlot ReserveSlotRequest → ReserveSlotReply · Resolve
 ///   ResolveRequest → ResolveReply · AllocMw ObjectRequest → HandleReply (arg: rkey) · AllocNullMr ObjectRequest →
 ///   RegMrReply · AdviseMr AdviseMrRequest · AllocDm AllocDmRequest → HandleReply · RegDmMr RegDmMrRequest → RegMrReply
-///   · OpenXrcd ObjectRequest → HandleReply · OpenQp OpenQpRequest → OpenQpReply ·
-///   OpenCm ObjectRequest → CmOpenReply · CommandCm CmCommandRequest → CmCommandReply · OpenGpus ObjectRequest →
-///   OpenGpusReply · UseGpu GpuRequest → GpuReply · RegDmaBufMr RegDmaBufMrRequest → RegMrReply ·
-///   all others ObjectRequest.
+///   · OpenXrcd ObjectRequest → HandleReply · CreateFlow CreateFlowRequest → HandleReply · OpenQp OpenQpRequest →
+///   OpenQpReply · OpenCm ObjectRequest → CmOpenReply · CommandCm CmCommandRequest → CmCommandReply · OpenGpus
+///   ObjectRequest → OpenGpusReply · UseGpu GpuRequest → GpuReply · RegDmaBufMr RegDmaBufMrRequest → RegMrReply · all
+///   others ObjectRequest.
 /// A ring after ResizeCq: the completions not yet taken are in the new one, its counters go on.
 enum class Op : uint16_t {
     Hello = 1,  ///< fds in the reply: lab page, arena
@@ -84,7 +84,9 @@ enum class Op : uint16_t {
     OpenCm,     ///< /dev/infiniband/rdma_cm; fd in the reply: readable while an event waits
     CommandCm,  ///< a write to it
     CloseCm,    ///< handle: its last descriptor of the process is closed
-    OpenGpus,   ///< gpu_messages.hpp
+    CreateFlow,
+    DestroyFlow,
+    OpenGpus,  ///< gpu_messages.hpp
     UseGpu,
     RegDmaBufMr,
     kCount
@@ -343,6 +345,23 @@ struct ExplainRequest {
     RequestHeader h;
     char text[480] = {};
 };
+/// Largest indirection table.
+inline constexpr uint32_t kMostQueues = 128;
+
+/// ibv_create_flow: its specs as one pattern over the frame's first bytes.
+struct CreateFlowRequest {
+    RequestHeader h;
+    uint32_t context = 0, qp = 0;
+    uint32_t type = 0;  ///< ibv_flow_attr_type
+    uint16_t priority = 0, port = 0;
+    uint8_t value[58] = {}, mask[58] = {};
+    /// Of an RSS QP: its indirection table (QPs that stand for work queues), ibv_rx_hash_fields and Toeplitz key.
+    uint32_t queues = 0;  ///< 0: it is none
+    uint64_t hash_fields = 0;
+    uint8_t hash_key[40] = {};
+    uint32_t queue[kMostQueues] = {};
+};
+
 /// kind: 0 = thread of this process, 1 = child process
 struct ReserveSlotRequest {
     RequestHeader h;

@@ -158,6 +158,39 @@ struct SharedObject {
         0};  ///< process index + 1 that last held such an end; when it dies the server ends the stream
 };
 
+/// The last changes of a shared object: who streams without a pause must not hold up whoever waits for the first of it.
+/// Made by whoever bumps, under the virtual clock one at a time.
+struct ObjectHistory {
+    static constexpr uint32_t kChanges = 16;
+    struct Change {
+        std::atomic<uint64_t> value{0};  ///< after it
+        std::atomic<int64_t> stamp_ps{0};
+    };
+    std::atomic<uint32_t> made{0};  ///< free-running; the newest is at (made - 1) modulo kChanges
+    uint32_t pad = 0;
+    Change changes[kChanges];
+
+    void add(uint64_t value, int64_t stamp_ps) noexcept {
+        const uint32_t at = made.load(std::memory_order_relaxed);
+        changes[at % kChanges].value.store(value, std::memory_order_relaxed);
+        changes[at % kChanges].stamp_ps.store(stamp_ps, std::memory_order_relaxed);
+        made.store(at + 1, std::memory_order_release);
+    }
+
+    /// Stamp of the change that brought the value beyond `seen`: of the oldest one known if that is forgotten,
+    /// `otherwise` if none is known.
+    [[nodiscard]] int64_t beyond(uint64_t seen, int64_t otherwise) const noexcept {
+        const uint32_t end = made.load(std::memory_order_acquire);
+        int64_t stamp_ps = otherwise;
+        for (uint32_t back = 1; back <= kChanges && back <= end; ++back) {
+            const Change& c = changes[(end - back) % kChanges];
+            if (c.value.load(std::memory_order_relaxed) <= seen) break;
+            stamp_ps = c.stamp_ps.load(std::memory_order_relaxed);
+        }
+        return stamp_ps;
+    }
+};
+
 inline constexpr uint32_t kMaxThreads = 1024;
 inline constexpr uint32_t kMaxProcesses = 1024;
 inline constexpr uint32_t kMaxObjects = 1 << 16;
@@ -198,6 +231,7 @@ struct LabShared {
     ThreadSlot slots[kMaxThreads];
     ProcessEntry processes[kMaxProcesses];
     SharedObject objects[kMaxObjects];
+    ObjectHistory histories[kMaxObjects];  ///< of the object in the same place
 };
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -308,10 +342,10 @@ constexpr uint64_t layout_hash() noexcept {
     uint64_t h = 1469598103934665603ULL;
     for (const uint64_t v :
          {uint64_t{sizeof(LabShared)}, uint64_t{sizeof(ThreadSlot)}, uint64_t{sizeof(ProcessEntry)},
-          uint64_t{sizeof(Wait)}, uint64_t{sizeof(SharedObject)}, uint64_t{sizeof(HostEntry)},
-          uint64_t{sizeof(ArenaHeader)}, uint64_t{sizeof(RingHeader)}, uint64_t{sizeof(SendSlot)},
-          uint64_t{sizeof(RecvSlot)}, uint64_t{sizeof(CqSlot)}, uint64_t{sizeof(ChannelEvent)},
-          uint64_t{offsetof(LabShared, slots)}, uint64_t{offsetof(LabShared, objects)},
+          uint64_t{sizeof(Wait)}, uint64_t{sizeof(SharedObject)}, uint64_t{sizeof(ObjectHistory)},
+          uint64_t{sizeof(HostEntry)}, uint64_t{sizeof(ArenaHeader)}, uint64_t{sizeof(RingHeader)},
+          uint64_t{sizeof(SendSlot)}, uint64_t{sizeof(RecvSlot)}, uint64_t{sizeof(CqSlot)},
+          uint64_t{sizeof(ChannelEvent)}, uint64_t{offsetof(LabShared, slots)}, uint64_t{offsetof(LabShared, objects)},
 
           uint64_t{offsetof(ThreadSlot, clock_ps)}, uint64_t{offsetof(ThreadSlot, wait)}, uint64_t{kProtocolVersion}}) {
         h = (h ^ v) * 1099511628211ULL;

@@ -138,14 +138,13 @@ void Arbiter::run_models(const Pick& p) {
 }
 
 void Arbiter::give_turn(uint32_t slot, const Pick& p) {
-    protocol::ThreadSlot& s = shared_->slots[slot];
     const Turn turn = turn_of(slot);
     if (turn == Turn::Reserved) {
         next_event_known_ = false;
         return await_arrival(slot);
     }
     if (turn == Turn::Waiting) {
-        switch (static_cast<Yield>(s.yield)) {
+        switch (capture(slot).yield) {
             case Yield::Control:
                 next_event_known_ = false;
                 return serve_control(slot, p.at);
@@ -166,24 +165,24 @@ void Arbiter::give_turn(uint32_t slot, const Pick& p) {
 
 /// A request takes effect when it reaches the device; its caller goes on when it has its answer.
 void Arbiter::serve_control(uint32_t slot, SimTime at) {
-    protocol::ThreadSlot& s = shared_->slots[slot];
+    SlotState& state = states_[slot];
     const SimTime acts = std::max(at + lab_->down_latency(), lab_->engine().frontier());
     lab_->run_engine_until(acts);
-    s.yield = static_cast<uint32_t>(Yield::Horizon);
-    s.clock_ps = std::max(s.clock_ps, at.in_ps());
+    state.yield = Yield::Horizon;
+    state.clock_ps = std::max(state.clock_ps, at.in_ps());
     Client* client = lab_->client_of_process(process_of(slot));
     if (client == nullptr) return;
     lab_->before_turn(*client, at);
     const int64_t cost = lab_->serve_request(*client, acts, slot);
-    if (cost > 0) s.clock_ps += cost;
+    if (cost > 0) state.clock_ps += cost;
 }
 
 /// A thread or a process has ended, at its own time and not when the kernel got round to it.
 void Arbiter::finish_exit(uint32_t slot, SimTime at) {
-    protocol::ThreadSlot& s = shared_->slots[slot];
+    const bool process_ends = capture(slot).process_ends;
     lab_->run_engine_until(std::max(at + lab_->down_latency(), lab_->engine().frontier()));
     const uint32_t process = process_of(slot);
-    if ((s.slot_flags.load() & protocol::kSlotProcessEnds) == 0) {
+    if (!process_ends) {
         lab_->free_slot(slot);
         return;
     }
@@ -233,7 +232,7 @@ void Arbiter::grant(uint32_t slot, const Pick& p) {
         owner_->drain_output();
         last_process_ = process_of(slot);
     }
-    const SimTime clock = std::max(p.at, SimTime::ps(s.clock_ps));
+    const SimTime clock = std::max(p.at, SimTime::ps(capture(slot).clock_ps));
     SimTime horizon = std::min(clock + kLongestTurn, next_event());
     if (horizon < clock + kLongestTurn) horizon += lab_->up_latency();
     // Another process acts on this one through an adapter at least, down there and up here; a thread of the same
@@ -246,26 +245,29 @@ void Arbiter::grant(uint32_t slot, const Pick& p) {
         lab_->apply_deliveries(*client, clock);
         horizon = std::min({horizon, client->deliveries.next(), lab_->next_visible(*client)});
     }
-    s.clock_ps = clock.in_ps();
-    s.horizon_ps = horizon.in_ps();
-    s.oldest_post_ps = INT64_MAX;
-    s.woken_by = Lab::kNone;
-    s.woken_visible = client != nullptr && client->visible_count != state.visible_seen ? 1 : 0;
-    if (static_cast<Yield>(s.yield) == Yield::Wait) {
-        for (size_t i = 0; i < state.items.size() && s.woken_by == Lab::kNone; ++i) {
-            if (item_ready(slot, i, client) <= clock) s.woken_by = static_cast<uint32_t>(i);
+    uint32_t woken_by = Lab::kNone;
+    const bool woken_visible = client != nullptr && client->visible_count != state.visible_seen;
+    if (state.yield == Yield::Wait) {
+        for (size_t i = 0; i < state.items.size() && woken_by == Lab::kNone; ++i) {
+            if (item_ready(slot, i, client) <= clock) woken_by = static_cast<uint32_t>(i);
         }
-        const bool stepped = s.woken_by == Lab::kNone && s.woken_visible == 0 && s.clock_ps < state.deadline_ps &&
+        const bool stepped = woken_by == Lab::kNone && !woken_visible && clock.in_ps() < state.deadline_ps &&
                              (state.wait_flags & protocol::kWaitReadsClock) != 0;
         state.steps = stepped ? state.steps + 1 : 0;
     }
+    s.clock_ps = clock.in_ps();
+    s.horizon_ps = horizon.in_ps();
+    s.oldest_post_ps = INT64_MAX;
+    s.woken_by = woken_by;
+    s.woken_visible = woken_visible ? 1 : 0;
     state.visible_seen = client != nullptr ? client->visible_count : 0;
     state.whole_seen = client != nullptr ? client->whole_count : 0;
-    state.granted_ps = s.clock_ps;
+    state.granted_ps = state.clock_ps = clock.in_ps();
+    state.is_captured = false;
     state.items.clear();
     state.external.clear();
     state.has_external = false;
-    latest_granted_ps_ = std::max(latest_granted_ps_, s.clock_ps);
+    latest_granted_ps_ = std::max(latest_granted_ps_, clock.in_ps());
     s.grant = ++grants_;
     shared_->holder.store(slot, std::memory_order_relaxed);
     placement_.before_grant(s);
@@ -339,8 +341,9 @@ bool Arbiter::look_after_holder(uint32_t slot, ThreadWatch& watch, int64_t now_n
 void Arbiter::lose_turn(uint32_t slot, const char* why) {
     protocol::ThreadSlot& s = shared_->slots[slot];
     uint32_t running = s.turn.load();
-    if (running == static_cast<uint32_t>(Turn::Waiting) && static_cast<Yield>(s.yield) != Yield::Exit) return;
+    if (running == static_cast<uint32_t>(Turn::Waiting) && capture(slot).yield != Yield::Exit) return;
     if (!s.turn.compare_exchange_strong(running, static_cast<uint32_t>(Turn::Lost))) return;
+    states_[slot].is_captured = false;
     const Roster::Process& entry = entry_of(slot);
     const Client* client = lab_->client_of_process(process_of(slot));
     lab_->observer().on_note(fmt::format("{}: {} (pid {}, thread {}) {}{}", lab_->hosts()[entry.host].name,
@@ -350,17 +353,13 @@ void Arbiter::lose_turn(uint32_t slot, const char* why) {
 }
 
 void Arbiter::end_turn(uint32_t slot) {
-    protocol::ThreadSlot& s = shared_->slots[slot];
-    SlotState& state = states_[slot];
     if (turn_of(slot) == Turn::Free) return;
-    s.clock_ps = std::clamp(s.clock_ps, state.granted_ps, std::max(Lab::kLatestClockPs, state.granted_ps));
     if (Client* client = lab_->client_of_process(process_of(slot)))
-        drain_doorbells(*lab_, *client, SimTime::ps(state.granted_ps), SimTime::ps(s.clock_ps));
+        drain_doorbells(*lab_, *client, SimTime::ps(state_of(slot).granted_ps), SimTime::ps(clock_of(slot)));
     if (turn_of(slot) == Turn::Gone) return lab_->free_slot(slot);
     if (turn_of(slot) != Turn::Waiting) return;
-    if (static_cast<Yield>(s.yield) == Yield::Wait) copy_wait(slot);
-    if (static_cast<Yield>(s.yield) == Yield::Exit && (s.slot_flags.load() & protocol::kSlotProcessEnds) != 0)
-        (void)await_death(slot);
+    const SlotState& state = capture(slot);
+    if (state.yield == Yield::Exit && state.process_ends) (void)await_death(slot);
     note_host_busy(slot);
 }
 
@@ -370,16 +369,15 @@ void Arbiter::note_host_busy(uint32_t slot) {
     if (host_busy_[host]) return;
     const uint32_t slots = lab_->roster().num_slots;
     for (uint32_t i = 0; i < slots; ++i) {
-        const protocol::ThreadSlot& s = shared_->slots[i];
         const Turn turn = turn_of(i);
         if (turn == Turn::Free || turn == Turn::Gone || entry_of(i).host != host) continue;
         if (turn == Turn::Lost) continue;
-        if (turn != Turn::Waiting || static_cast<Yield>(s.yield) != Yield::Wait) return;
+        if (turn != Turn::Waiting || capture(i).yield != Yield::Wait) return;
         const SimTime ready = ready_time(i);
         if (ready != SimTime::max() && ready.in_ps() < states_[i].deadline_ps) return;
     }
     host_busy_[host] = true;
-    bump_object(*shared_, protocol::object_key(protocol::ObjectKind::HostBusy, host), shared_->slots[slot].clock_ps);
+    bump_object(*shared_, protocol::object_key(protocol::ObjectKind::HostBusy, host), states_[slot].clock_ps);
 }
 
 /// Nothing will ever listen on a host without a program of its own.
@@ -400,10 +398,9 @@ void Arbiter::reap_dead() {
         bool announced = false;
         const uint32_t slots = lab_->roster().num_slots;
         for (uint32_t i = 0; i < slots; ++i) {
-            const protocol::ThreadSlot& s = shared_->slots[i];
-            announced = announced || (process_of(i) == process && turn_of(i) == Turn::Waiting &&
-                                      static_cast<Yield>(s.yield) == Yield::Exit &&
-                                      (s.slot_flags.load() & protocol::kSlotProcessEnds) != 0);
+            if (process_of(i) != process || turn_of(i) != Turn::Waiting) continue;
+            const SlotState& state = capture(i);
+            announced = announced || (state.yield == Yield::Exit && state.process_ends);
         }
         if (!announced) lab_->process_died(process, lab_->latest_clock(process));
     }

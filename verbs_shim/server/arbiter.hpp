@@ -29,6 +29,12 @@ class Arbiter {
     /// A thread slot as the arbiter knows it; what lies in shared memory is copied when the thread gives up its turn.
     struct SlotState {
         int64_t granted_ps = 0;
+        // What a waiting thread said as it gave up its turn, read once: any program of the lab can write to its slot.
+        bool is_captured = false;
+        uint32_t tenant = 0;  ///< Roster::tenants_of_slot, of whom all this is told
+        protocol::Yield yield = protocol::Yield::Horizon;
+        bool process_ends = false;
+        int64_t clock_ps = 0;
         uint64_t visible_seen = 0, whole_seen = 0;  ///< the Client's counts at the last grant
         uint32_t steps = 0;                         ///< clock steps in a row without anything happening (rule 5)
         uint32_t wait_flags = 0;
@@ -46,6 +52,11 @@ class Arbiter {
     };
 
     [[nodiscard]] Pick pick();
+    /// Of the slot's tenant.
+    SlotState& state_of(uint32_t slot);
+    /// Reads what a thread that waits has said, unless that is known.
+    const SlotState& capture(uint32_t slot);
+    [[nodiscard]] int64_t clock_of(uint32_t slot);
     [[nodiscard]] sim::SimTime ready_time(uint32_t slot);
     [[nodiscard]] sim::SimTime wait_ready(uint32_t slot, Client* client);
     [[nodiscard]] sim::SimTime item_ready(uint32_t slot, size_t item, Client* client);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "verbs_shim/server/arbiter.hpp"
+#include "verbs_shim/server/read_once.hpp"
 #include "verbs_shim/server/shared_objects.hpp"
 
 namespace simverbs::server {
@@ -34,14 +35,42 @@ SimTime saturating(SimTime a, int64_t more_ps) {
 
 }  // namespace
 
-SimTime Arbiter::ready_time(uint32_t slot) {
+Arbiter::SlotState& Arbiter::state_of(uint32_t slot) {
+    SlotState& state = states_[slot];
+    const uint32_t tenant = lab_->roster().tenants_of_slot[slot];
+    if (state.tenant != tenant) {
+        state = {};
+        state.tenant = tenant;
+    }
+    return state;
+}
+
+int64_t Arbiter::clock_of(uint32_t slot) {
+    const int64_t granted_ps = state_of(slot).granted_ps;
+    return std::clamp(read_once(shared_->slots[slot].clock_ps), granted_ps, std::max(Lab::kLatestClockPs, granted_ps));
+}
+
+const Arbiter::SlotState& Arbiter::capture(uint32_t slot) {
+    SlotState& state = state_of(slot);
+    if (state.is_captured) return state;
     const protocol::ThreadSlot& s = shared_->slots[slot];
-    const SimTime clock = SimTime::ps(s.clock_ps);
+    state.is_captured = true;
+    state.clock_ps = clock_of(slot);
+    state.yield = static_cast<Yield>(read_once(s.yield));
+    state.process_ends = (s.slot_flags.load(std::memory_order_acquire) & protocol::kSlotProcessEnds) != 0;
+    if (state.yield == Yield::Wait) copy_wait(slot);
+    return state;
+}
+
+SimTime Arbiter::ready_time(uint32_t slot) {
+    const bool waits = turn_of(slot) == Turn::Waiting;
+    const SlotState* const state = waits ? &capture(slot) : nullptr;
+    const SimTime clock = SimTime::ps(waits ? state->clock_ps : clock_of(slot));
     // The other threads of a process that is ending are dead already.
-    if (lab_->is_dead(process_of(slot)) && static_cast<Yield>(s.yield) != Yield::Exit) return SimTime::max();
+    if (lab_->is_dead(process_of(slot)) && (!waits || state->yield != Yield::Exit)) return SimTime::max();
     const SimTime frozen_until = lab_->frozen_until(process_of(slot));
     if (frozen_until == SimTime::max()) return frozen_until;
-    if (turn_of(slot) == Turn::Waiting && static_cast<Yield>(s.yield) == Yield::Wait) {
+    if (waits && state->yield == Yield::Wait) {
         const SimTime ready = wait_ready(slot, lab_->client_of_process(process_of(slot)));
         return ready == SimTime::max() ? ready : std::max({ready, clock, floor(), frozen_until});
     }
@@ -51,9 +80,9 @@ SimTime Arbiter::ready_time(uint32_t slot) {
 SimTime Arbiter::wait_ready(uint32_t slot, Client* client) {
     const protocol::ThreadSlot& s = shared_->slots[slot];
     const SlotState& state = states_[slot];
-    const SimTime clock = SimTime::ps(s.clock_ps);
+    const SimTime clock = SimTime::ps(state.clock_ps);
     if ((s.slot_flags.load(std::memory_order_acquire) & protocol::kSlotInterrupted) != 0)
-        return SimTime::ps(std::max(s.clock_ps, latest_granted_ps_));
+        return SimTime::ps(std::max(state.clock_ps, latest_granted_ps_));
     SimTime ready = SimTime::ps(state.deadline_ps);
     for (size_t i = 0; i < state.items.size(); ++i) ready = std::min(ready, item_ready(slot, i, client));
     if ((state.wait_flags & protocol::kWaitVisible) != 0 && client != nullptr) {
@@ -74,7 +103,7 @@ SimTime Arbiter::wait_ready(uint32_t slot, Client* client) {
 SimTime Arbiter::item_ready(uint32_t slot, size_t item, Client* client) {
     SlotState& state = states_[slot];
     const protocol::WaitItem& it = state.items[item];
-    const SimTime clock = SimTime::ps(shared_->slots[slot].clock_ps);
+    const SimTime clock = SimTime::ps(state.clock_ps);
     if (it.kind == WaitKind::External)
         return external_ready(state, item) ? SimTime::ps(std::max(clock.in_ps(), latest_granted_ps_)) : SimTime::max();
     if (it.kind != WaitKind::Object) return SimTime::max();
@@ -82,7 +111,7 @@ SimTime Arbiter::item_ready(uint32_t slot, size_t item, Client* client) {
     const protocol::SharedObject* object = find_object(*shared_, it.key);
     const uint64_t value = object == nullptr ? 0 : object->value.load(std::memory_order_acquire);
     if (value != it.value)
-        ready = saturating(SimTime::ps(object == nullptr ? 0 : object->stamp_ps.load()), it.latency_ps);
+        ready = saturating(SimTime::ps(object == nullptr ? 0 : changed_at(*shared_, *object, it.value)), it.latency_ps);
     const uint64_t kind = it.key >> 56;
     const bool delivered = kind == static_cast<uint64_t>(protocol::ObjectKind::ChannelFd) ||
                            kind == static_cast<uint64_t>(protocol::ObjectKind::GpuQueue);
@@ -104,13 +133,13 @@ bool Arbiter::external_ready(SlotState& state, size_t item) const {
 void Arbiter::copy_wait(uint32_t slot) {
     const protocol::ThreadSlot& s = shared_->slots[slot];
     SlotState& state = states_[slot];
-    state.wait_flags = s.wait.flags;
-    state.deadline_ps = s.wait.deadline_ps;
+    state.wait_flags = read_once(s.wait.flags);
+    state.deadline_ps = std::max(read_once(s.wait.deadline_ps), int64_t{0});
     // It would hold up everybody's time.
-    state.short_waits = state.deadline_ps - s.clock_ps < kShortestWaitPs ? state.short_waits + 1 : 0;
+    state.short_waits = state.deadline_ps - state.clock_ps < kShortestWaitPs ? state.short_waits + 1 : 0;
     if (state.short_waits > kMaxShortWaits)
-        state.deadline_ps = saturating(SimTime::ps(s.clock_ps), kLongerWaitPs).in_ps();
-    const uint32_t n = std::min(s.wait.num_items, protocol::kMaxWaitItems);
+        state.deadline_ps = saturating(SimTime::ps(state.clock_ps), kLongerWaitPs).in_ps();
+    const uint32_t n = std::min(read_once(s.wait.num_items), protocol::kMaxWaitItems);
     state.items.assign(s.wait.items, s.wait.items + n);
     for (size_t i = 0; i < n; ++i) {
         if (state.items[i].kind != WaitKind::External) continue;

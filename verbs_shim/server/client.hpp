@@ -112,6 +112,10 @@ struct QpObject {
     uint32_t sq_taken = 0, rq_taken = 0;  ///< WQEs handed to the HCA, modulo 2^32
     uint32_t sq_base = 0, rq_base = 0;    ///< what a ring's counts are ahead of the HCA's
 };
+struct FlowObject {
+    uint32_t context = 0, qp = 0;
+    uint32_t steering = 0;
+};
 struct AhObject {
     uint32_t context = 0;
     hca::AhHandle ah = 0;
@@ -173,6 +177,7 @@ struct Client {
     Table<MwObject> mws;
     Table<XrcdObject> xrcds;
     Table<DmObject> dms;
+    Table<FlowObject> flows;
     std::shared_ptr<GpuClient> gpus;  ///< null: it uses none
 
     std::deque<std::vector<uint8_t>> early_requests;  ///< of threads whose move it was not

@@ -112,6 +112,10 @@ ControlReply dispatch(Call& call, Op op, std::span<const uint8_t> m) {
             return answer(call, m, alloc_mw);
         case Op::DeallocMw:
             return answer(call, m, dealloc_mw);
+        case Op::CreateFlow:
+            return answer(call, m, create_flow);
+        case Op::DestroyFlow:
+            return answer(call, m, destroy_flow);
         case Op::OpenXrcd:
             return answer(call, m, open_xrcd);
         case Op::CloseXrcd:

@@ -72,6 +72,10 @@ int alloc_dm(Call&, const protocol::AllocDmRequest&, protocol::HandleReply&);
 int free_dm(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
 int reg_dm_mr(Call&, const protocol::RegDmMrRequest&, protocol::RegMrReply&);
 // control_xrc.cpp
+/// Has the process CAP_NET_RAW, as the kernel asks for raw packets?
+bool may_use_raw_packets(pid_t pid);
+int create_flow(Call&, const protocol::CreateFlowRequest&, protocol::HandleReply&);
+int destroy_flow(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
 int open_xrcd(Call&, const protocol::ObjectRequest&, protocol::HandleReply&);
 int close_xrcd(Call&, const protocol::ObjectRequest&, protocol::ReplyHeader&);
 int open_qp(Call&, const protocol::OpenQpRequest&, protocol::OpenQpReply&);

@@ -86,6 +86,7 @@ int close_device(Call& call, const protocol::ObjectRequest& request, protocol::R
     in_context(c.mws, nothing);
     in_context(c.xrcds, nothing);
     in_context(c.dms, nothing);
+    in_context(c.flows, nothing);
     in_context(c.pds, nothing);
     in_context(c.channels, nothing);
     context->hca->release_all(context->owner, call.now);

@@ -106,9 +106,11 @@ uint32_t add_qp(Client& client, QpObject&& qp) {
 int create_qp(Call& call, const protocol::CreateQpRequest& request, protocol::CreateQpReply& reply) {
     ContextObject* context = call.context(request.context);
     if (context == nullptr) return EINVAL;
-    // A datagram is never delivered to the QP that sent it, with the flag or without.
-    const uint32_t flags = request.qp_type == IBV_QPT_UD ? uint32_t{IBV_QP_CREATE_BLOCK_SELF_MCAST_LB} : 0U;
+    // A datagram or a frame is never delivered to the QP that sent it, with the flag or without.
+    const bool hears_groups = request.qp_type == IBV_QPT_UD || request.qp_type == IBV_QPT_RAW_PACKET;
+    const uint32_t flags = hears_groups ? uint32_t{IBV_QP_CREATE_BLOCK_SELF_MCAST_LB} : 0U;
     if (!known_type(request.qp_type)) return EINVAL;
+    if (request.qp_type == IBV_QPT_RAW_PACKET && !may_use_raw_packets(call.client.pid)) return EPERM;
     if ((request.create_flags & ~flags) != 0) return EOPNOTSUPP;
     hca::QpInitAttr init;
     if (const int error = resolve_parts(call, request, init); error != 0) return error;

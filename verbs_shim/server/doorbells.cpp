@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "verbs_shim/protocol/shared_layout.hpp"
+#include "verbs_shim/server/read_once.hpp"
 
 namespace simverbs::server {
 
@@ -206,8 +207,7 @@ uint64_t drain_doorbells(Lab& lab, Client& client, sim::SimTime earliest, sim::S
     Drain d{lab, client, client.wqe_slot, client.wqe_sges};
     sim::SimTime t = earliest;
     for (; client.doorbells_taken != produced && d.budget > 0; ++client.doorbells_taken) {
-        protocol::Doorbell bell;
-        std::memcpy(&bell, &header.doorbells[client.doorbells_taken % protocol::kDoorbells], sizeof bell);
+        const auto bell = copy_once(header.doorbells[client.doorbells_taken % protocol::kDoorbells]);
         t = std::clamp(sim::SimTime::ps(bell.stamp_ps), t, std::max(t, latest));
         switch (bell.kind) {
             case DoorbellKind::Send:

@@ -271,6 +271,14 @@ ibv_device_attr_ex device_attr_to(const hca::DeviceAttr& a) noexcept {
     ex.cq_mod_caps.max_cq_count = 0xFFFF;
     ex.cq_mod_caps.max_cq_period = 0xFFF;
     ex.max_dm_size = a.max_dm_size;
+    if ((a.device_cap_flags & IBV_DEVICE_MANAGED_FLOW_STEERING) != 0) {
+        ex.rss_caps.supported_qpts = 1U << IBV_QPT_RAW_PACKET;
+        ex.rss_caps.max_rwq_indirection_tables = static_cast<uint32_t>(a.max_qp);
+        ex.rss_caps.max_rwq_indirection_table_size = protocol::kMostQueues;
+        ex.rss_caps.rx_hash_fields_mask = hca::kAllHashFields;
+        ex.rss_caps.rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ;
+        ex.max_wq_type_rq = static_cast<uint32_t>(a.max_qp);
+    }
     return ex;
 }
 

@@ -223,6 +223,7 @@ class Lab {
     std::map<int, UniqueFd> visitors_;  ///< have connected, but not said hello
     std::deque<int> visitors_in_order_;
     bool told_of_visitors_ = false;
+    bool told_of_versions_ = false;
     bool sysfs_failed_ = false;  ///< said once
     std::map<uint32_t, std::unique_ptr<Client>> clients_;
     std::map<host::AddressSpaceId, uint32_t> process_of_space_;

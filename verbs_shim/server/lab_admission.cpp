@@ -122,7 +122,12 @@ void Lab::on_visitor(int fd, uint32_t events) {
     // Whatever version speaks there, it gets a reply that says EPROTO.
     if (size != sizeof hello || hello.version != protocol::kProtocolVersion ||
         hello.layout_hash != protocol::layout_hash()) {
-        observer_->on_note("a program was started with a preload library of another version of simverbs");
+        if (!std::exchange(told_of_versions_, true)) {
+            observer_->on_note(
+                fmt::format("pid {} speaks another version of simverbs' protocol: its preload library is of another "
+                            "version; it is told so, as all others of its kind are",
+                            trusted_peer(connection.get())));
+        }
         refuse(connection.get(), hello, EPROTO);
         return;
     }
@@ -150,6 +155,7 @@ int Lab::choose_place(const protocol::HelloRequest& hello, pid_t pid, Place& pla
         if (state_of(i) == Turn::Free || state_of(i) == Turn::Gone || kept.pid != pid || !kept.used) continue;
         if (place.slot == kNone) {
             place = {kept.host, process, i};
+            ++roster_.tenants_of_slot[i];
         } else {
             free_slot(i);
         }
@@ -301,19 +307,19 @@ uint32_t slot_of(std::span<const uint8_t> message) {
 /// waits for their moves. Where no request says that it is the slot's, the oldest is taken: whoever lies is answered,
 /// too.
 bool take_request(Client& client, uint32_t slot, std::vector<uint8_t>& message) {
+    std::deque<std::vector<uint8_t>>& early = client.early_requests;
     const auto is_wanted = [slot](const std::vector<uint8_t>& m) { return slot == Lab::kNone || slot_of(m) == slot; };
-    auto found = std::ranges::find_if(client.early_requests, is_wanted);
-    while (found == client.early_requests.end() && client.early_requests.size() < protocol::kMaxThreads) {
+    while (std::ranges::none_of(early, is_wanted) && early.size() < protocol::kMaxThreads) {
         alignas(8) uint8_t buffer[protocol::kMaxMessage];
         const ssize_t n = ::recv(client.socket.get(), buffer, sizeof buffer, MSG_DONTWAIT | MSG_TRUNC);
         if (n <= 0) break;
-        client.early_requests.emplace_back(buffer, buffer + std::min(static_cast<size_t>(n), sizeof buffer));
-        if (is_wanted(client.early_requests.back())) found = std::prev(client.early_requests.end());
+        early.emplace_back(buffer, buffer + std::min(static_cast<size_t>(n), sizeof buffer));
     }
-    if (client.early_requests.empty()) return false;
-    if (found == client.early_requests.end()) found = client.early_requests.begin();
+    if (early.empty()) return false;
+    auto found = std::ranges::find_if(early, is_wanted);
+    if (found == early.end()) found = early.begin();
     message = std::move(*found);
-    client.early_requests.erase(found);
+    early.erase(found);
     return true;
 }
 
@@ -326,7 +332,8 @@ int64_t Lab::serve_request(Client& client, sim::SimTime now, uint32_t slot) {
     std::vector<int> fds;
     for (const UniqueFd& fd : reply.fds) fds.push_back(fd.get());
     if (reply.hang_up || !send_message(client.socket.get(), reply.bytes, fds)) {
-        observer_->on_note(fmt::format("{}: disconnected: it does not follow the control protocol", client.command));
+        observer_->on_note(fmt::format("{}: {} (pid {}): disconnected: it does not follow the control protocol",
+                                       hosts_[client.host].name, client.command, client.pid));
         remove_client(client.process);
         return 0;
     }

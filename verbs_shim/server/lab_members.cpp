@@ -46,6 +46,7 @@ uint32_t Lab::reserve_slot(uint32_t process, int64_t clock_ps) {
         protocol::ThreadSlot& slot = page.slots[i];
         if (slot.turn.load() != static_cast<uint32_t>(Turn::Free)) continue;
         slot.process = roster_.process_of_slot[i] = process;
+        ++roster_.tenants_of_slot[i];
         slot.tid = 0;
         slot.yield = 0;
         slot.clock_ps = clock_ps;

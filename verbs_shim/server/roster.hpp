@@ -20,6 +20,8 @@ struct Roster {
     };
     std::vector<Process> processes = std::vector<Process>(protocol::kMaxProcesses);
     std::vector<uint32_t> process_of_slot = std::vector<uint32_t>(protocol::kMaxThreads);
+    /// How many threads and process images have had the slot.
+    std::vector<uint32_t> tenants_of_slot = std::vector<uint32_t>(protocol::kMaxThreads);
     uint32_t num_processes = 0;  ///< numbers below have been used
     uint32_t num_slots = 0;
 };

@@ -19,9 +19,11 @@ SharedObject* search(protocol::LabShared& lab, uint64_t key, bool create) noexce
     return nullptr;
 }
 
-void raise_stamp(SharedObject& object, int64_t stamp_ps) noexcept {
+void bump(protocol::LabShared& lab, SharedObject& object, int64_t stamp_ps, uint64_t by) noexcept {
     if (stamp_ps > object.stamp_ps.load(std::memory_order_relaxed))
         object.stamp_ps.store(stamp_ps, std::memory_order_release);
+    const uint64_t before = object.value.fetch_add(by);
+    lab.histories[&object - lab.objects].add(before + by, object.stamp_ps.load(std::memory_order_relaxed));
 }
 
 }  // namespace
@@ -36,9 +38,11 @@ SharedObject* make_object(protocol::LabShared& lab, uint64_t key) noexcept {
 
 void bump_object(protocol::LabShared& lab, uint64_t key, int64_t stamp_ps, uint64_t by) noexcept {
     SharedObject* object = make_object(lab, key);
-    if (object == nullptr) return;
-    raise_stamp(*object, stamp_ps);
-    object->value.fetch_add(by);
+    if (object != nullptr) bump(lab, *object, stamp_ps, by);
+}
+
+int64_t changed_at(const protocol::LabShared& lab, const SharedObject& object, uint64_t seen) noexcept {
+    return lab.histories[&object - lab.objects].beyond(seen, object.stamp_ps.load(std::memory_order_acquire));
 }
 
 void end_objects_of(protocol::LabShared& lab, uint32_t process, int64_t stamp_ps) noexcept {
@@ -47,8 +51,7 @@ void end_objects_of(protocol::LabShared& lab, uint32_t process, int64_t stamp_ps
         object.last_process.store(0);
         object.refs.store(0);
         if (object.key.load() >> 56 == static_cast<uint64_t>(protocol::ObjectKind::Listener)) object.aux.store(0);
-        raise_stamp(object, stamp_ps);
-        object.value.fetch_add(1);
+        bump(lab, object, stamp_ps, 1);
     }
 }
 

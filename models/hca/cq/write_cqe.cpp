@@ -94,7 +94,8 @@ void Device::write_cqe(Qp& qp, Cq& cq, Cqe& cqe, sim::SimTime now) {
     const sim::SimTime written = host_port.post_write(now, kCqeBytes);
     const sim::SimTime visible = std::max(written + timing.cqe_process, cq.last_visible);
     cq.last_visible = visible;
-    if (cq.unpolled >= cq.capacity) {
+    // A CQ in error takes nothing any more.
+    if (cq.unpolled >= cq.capacity || cq.overrun) {
         on_cq_overrun(qp, cq, cqe.is_send, now);
         return;
     }

@@ -86,7 +86,7 @@ constexpr Behaviour rxe_behaviour() noexcept {
     b.checks_attributes = false;
     b.refuses_long_datagrams = false;
     b.rounds_atomics_to_eight = false;
-    b.has_xrc = b.has_on_demand = b.allows_empty_srq = false;
+    b.has_xrc = b.has_on_demand = b.has_raw_packets = b.allows_empty_srq = false;
     return b;
 }
 

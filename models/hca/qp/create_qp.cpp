@@ -12,6 +12,28 @@ int missing(const ControlContext& by, const char* what) {
     return refuse(by, ENOENT, Rule::NoSuchObject, [&](Explanation& e) { e.attribute = what; });
 }
 
+/// A send WQE is what its type needs before data (control, address, room for a memory window's bind), then SGEs or
+/// inline data behind four bytes of length, in whole blocks of 64. Source: how rdma-core's mlx5 provider sizes them;
+/// perftest asks for 220 (RC) and 188 (UD) and gets 236 and 188.
+uint32_t inline_room_of_wqe(QpType type, const QpCap& cap) noexcept {
+    constexpr uint32_t kBlock = 64, kSegment = 16, kInlineHeader = 4, kConnected = 144, kDatagram = 64;
+    const auto up_to = [](uint32_t bytes, uint32_t unit) { return (bytes + unit - 1) / unit * unit; };
+    const uint32_t before = type == QpType::Ud ? kDatagram : kConnected;
+    const uint32_t data = cap.max_inline_data > 0 ? up_to(kInlineHeader + cap.max_inline_data, kSegment) : 0;
+    const uint32_t wqe = up_to(before + std::max(data, cap.max_send_sge * kSegment), kBlock);
+    return wqe - before - kInlineHeader;
+}
+
+/// Largest cap.max_inline_data that a QP can be asked for. Where the device fills its WQEs, whatever it may give back
+/// can be asked for, too: programs look for the largest value by what earlier QPs were given.
+uint32_t largest_inline(QpType type, const DeviceAttr& limits) noexcept {
+    if (!limits.fills_send_wqes) return limits.max_inline_data;
+    QpCap largest;
+    largest.max_inline_data = limits.max_inline_data;
+    largest.max_send_sge = static_cast<uint32_t>(limits.max_sge);
+    return inline_room_of_wqe(type, largest);
+}
+
 /// One capability against its device limit.
 struct CapCheck {
     const char* attribute;
@@ -26,7 +48,7 @@ int check_caps(const ControlContext& by, const QpInitAttr& init, const DeviceAtt
         {"cap.max_recv_wr", init.srq != 0 ? 0 : init.cap.max_recv_wr, wr},
         {"cap.max_send_sge", init.cap.max_send_sge, sge},
         {"cap.max_recv_sge", init.srq != 0 ? 0 : init.cap.max_recv_sge, sge},
-        {"cap.max_inline_data", init.cap.max_inline_data, limits.max_inline_data},
+        {"cap.max_inline_data", init.cap.max_inline_data, largest_inline(init.type, limits)},
     };
     for (const CapCheck& c : checks) {
         if (c.given <= c.limit) continue;
@@ -76,18 +98,6 @@ void drop_unused_caps(QpType type, bool has_srq, QpCap& cap) {
     if (type == QpType::XrcSend || has_srq) cap.max_recv_wr = cap.max_recv_sge = 0;
 }
 
-/// A send WQE is what its type needs before data (control, address, room for a memory window's bind), then SGEs or
-/// inline data behind four bytes of length, in whole blocks of 64. Source: how rdma-core's mlx5 provider sizes them;
-/// perftest asks for 220 (RC) and 188 (UD) and gets 236 and 188.
-uint32_t inline_room_of_wqe(QpType type, const QpCap& cap) noexcept {
-    constexpr uint32_t kBlock = 64, kSegment = 16, kInlineHeader = 4, kConnected = 144, kDatagram = 64;
-    const auto up_to = [](uint32_t bytes, uint32_t unit) { return (bytes + unit - 1) / unit * unit; };
-    const uint32_t before = type == QpType::Ud ? kDatagram : kConnected;
-    const uint32_t data = cap.max_inline_data > 0 ? up_to(kInlineHeader + cap.max_inline_data, kSegment) : 0;
-    const uint32_t wqe = up_to(before + std::max(data, cap.max_send_sge * kSegment), kBlock);
-    return wqe - before - kInlineHeader;
-}
-
 void allocate_queues(Qp& qp, const Srq* srq) {
     VerbsQp& v = *qp.verbs;
     const QpCap& cap = v.init.cap;
@@ -107,15 +117,18 @@ void allocate_queues(Qp& qp, const Srq* srq) {
 Result<CreatedQp> Hca::create_qp(const ControlContext& by, const QpInitAttr& init) {
     Device& d = *device_;
     const bool is_xrc = init.type == QpType::XrcSend || init.type == QpType::XrcRecv;
-    if (init.type == QpType::RawPacket || (is_xrc && !d.profile.behaviour.has_xrc))
+    const bool is_raw = init.type == QpType::RawPacket;
+    if ((is_raw && !d.has_raw_packets()) || (is_xrc && !d.profile.behaviour.has_xrc))
         return {refuse(by, EOPNOTSUPP, Rule::QpTypeUnsupported,
                        [&](Explanation& e) {
                            e.attribute = "qp_type";
                            e.given = name_of(init.type);
                            e.required =
-                               "a type that the adapter has: IBV_QPT_RC, UC, UD, on most XRC_SEND and XRC_RECV";
+                               "a type that the adapter has: IBV_QPT_RC, UC, UD, on most XRC_SEND and XRC_RECV, on "
+                               "Ethernet RAW_PACKET";
                        }),
                 {}};
+    if (is_raw && d.config.neighbours != nullptr) d.config.neighbours->begin_to_flood();
     QpParts parts;
     if (const int error = find_parts(d, by, init, parts); error != 0) return {error, {}};
     if (const int error = check_caps(by, init, d.attr); error != 0) return {error, {}};
@@ -165,6 +178,11 @@ int Hca::destroy_qp(const ControlContext& by, uint32_t qp_num) {
     Qp* qp = d.find_owned(by, qp_num);
     if (qp == nullptr) return missing(by, "qp");
     if (d.drop_opener(*qp, by.owner)) return 0;
+    if (d.is_steered_to(qp_num))
+        return refuse(by, EBUSY, Rule::ObjectInUse, [](Explanation& e) {
+            e.attribute = "qp";
+            e.advice = "destroy its flows first: ibv_destroy_flow";
+        });
     if (!qp->verbs->mcast.empty())
         return refuse(by, EBUSY, Rule::ObjectInUse, [](Explanation& e) {
             e.attribute = "qp";
@@ -207,6 +225,7 @@ void Device::destroy(Qp& qp, sim::SimTime now) {
 
 void Hca::release_all(OwnerId owner, sim::SimTime now) {
     Device& d = *device_;
+    std::erase_if(d.steering, [&](const auto& entry) { return entry.second.owner == owner; });
     for (const auto& qp : d.qps) {
         if (qp->destroyed || qp->verbs == nullptr) continue;
         if (!d.drop_opener(*qp, owner) && qp->verbs->owner == owner) d.destroy(*qp, now);

@@ -44,7 +44,8 @@ bool Device::take_permitted(Port& port, sim::SimTime now, TxEntry& entry, bool& 
 bool Device::park_if_blocked(Port& port, const Qp& qp, uint32_t entity) {
     // A UD QP's next datagram has a priority of its own.
     const uint32_t priority = port.config->classes[qp.path.priority];
-    if (qp.type == QpType::Ud || ((port.egress.blocked >> priority) & 1) == 0) return false;
+    if (qp.type == QpType::Ud || qp.type == QpType::RawPacket || ((port.egress.blocked >> priority) & 1) == 0)
+        return false;
     port.gate->parked[priority].push(entity);
     return true;
 }

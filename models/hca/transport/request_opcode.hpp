@@ -71,6 +71,8 @@ static_assert(request_opcode(wire::Transport::Rc, WrOpcode::AtomicFetchAndAdd, w
 [[nodiscard]] constexpr bool operation_supported(QpType t, WrOpcode op) noexcept {
     switch (op) {
         case WrOpcode::Send:
+            if (t == QpType::RawPacket) return true;
+            [[fallthrough]];
         case WrOpcode::SendWithImm:
             return t == QpType::Rc || t == QpType::Uc || t == QpType::Ud || t == QpType::XrcSend;
         case WrOpcode::RdmaWrite:

@@ -19,7 +19,12 @@ void Device::on_packet(Port& port, wire::Packet& packet, sim::SimTime now) {
         ++home.counters.rcv_errors;
         ++home.hw.rx_icrc_encapsulated;
     } else if (info == nullptr || (packet.flags & wire::kTrimmed) != 0) {
-        ++home.counters.rcv_errors;
+        if (packet.framing == wire::kFramingRaw && (packet.flags & wire::kTrimmed) == 0)
+            on_raw_frame(home, packet, now);
+        else
+            ++home.counters.rcv_errors;
+    } else if (packet.dest == wire::kNowhere) {
+        // On a cable without a switch: its DLID is none of this port's.
     } else if (packet.dest_qp == wire::kMulticastQpn.value()) {
         on_multicast(home, packet, *info, now);
     } else if (Qp* qp = find_qp(packet.dest_qp); qp != nullptr) {
@@ -56,6 +61,9 @@ void Device::deliver(Port& port, Qp& qp, const wire::Packet& packet, const wire:
         if (qp.is_reliable() && info.is_request) RcResponder(*this, qp).on_request_at_tombstone(packet, now);
         return;
     }
+    // A connected QP takes packets from its peer's LID alone (IBTA vol. 1, 9.6.1.5): this one's peer has lost it.
+    if (qp.path.leaf == wire::kNowhere && info.transport != wire::Transport::Ud) [[unlikely]]
+        return;
     switch (info.transport) {
         case wire::Transport::Rc:
         case wire::Transport::Xrc:

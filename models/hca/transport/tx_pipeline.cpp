@@ -1,5 +1,6 @@
 // Round robin over the QPs that have something to send, DMA prefetch, and the port's egress.
 #include "models/hca/device.hpp"
+#include "models/hca/raw/raw_frame.hpp"
 #include "models/hca/rc/rc_requester.hpp"
 #include "models/hca/rc/rc_responder.hpp"
 #include "models/hca/uc/uc_requester.hpp"
@@ -26,6 +27,7 @@ Pull pull_request(Device& d, Qp& qp, sim::SimTime now) {
         case QpType::Ud:
             return UdRequester(d, qp).pull(now);
         case QpType::RawPacket:
+            return RawRequester(d, qp).pull(now);
         case QpType::XrcRecv:
             break;
     }
@@ -35,7 +37,8 @@ Pull pull_request(Device& d, Qp& qp, sim::SimTime now) {
 }  // namespace
 
 void Device::make_requester_ready(Qp& qp, sim::SimTime now) {
-    Port& port = qp.type == QpType::Ud ? *ports[qp.port_index] : port_of(qp.path);
+    const bool by_datagram = qp.type == QpType::Ud || qp.type == QpType::RawPacket;
+    Port& port = by_datagram ? *ports[qp.port_index] : port_of(qp.path);
     if (!qp.rq.queued) {
         qp.rq.queued = true;
         port.ready.push(qp.slot * 2);

@@ -55,16 +55,24 @@ Pull UdRequester::pull(sim::SimTime now) {
 
 void UdRequester::send_multicast(const Message& m, const SendWqe& w, const Path& path, sim::SimTime now) {
     multicast_copies_ = 0;
-    const auto* members = d_.config.neighbours == nullptr ? nullptr : d_.config.neighbours->members(path.dgid);
-    if (members == nullptr) return;
-    // The switches replicate nothing: the sender makes one copy for each member port.
-    uint32_t left = static_cast<uint32_t>(members->size());
-    for (const auto& [leaf, count] : *members) {
+    const NeighbourTable::Group* group =
+        d_.config.neighbours == nullptr ? nullptr : d_.config.neighbours->find_group(path.dgid);
+    if (group == nullptr) return;
+    const wire::LeafId own = d_.ports[qp_.port_index]->config->leaf;
+    std::vector<wire::LeafId> dests;
+    const bool hears_itself = group->members.contains(own);
+    if (hears_itself) dests.push_back(own);
+    if (group->dest && group->members.size() > (hears_itself ? 1U : 0U)) {
+        dests.push_back(*group->dest);
+    } else if (!group->dest) {
+        for (const auto& [leaf, times] : group->members)
+            if (leaf != own) dests.push_back(leaf);
+    }
+    for (const wire::LeafId dest : dests) {
         Path copy = path;
-        copy.leaf = leaf;
-        copy.loopback = leaf == d_.ports[qp_.port_index]->config->leaf;
-        send_copy(m, w, copy, --left == 0, now);
-        ++multicast_copies_;
+        copy.leaf = dest;
+        copy.loopback = dest == own;
+        send_copy(m, w, copy, ++multicast_copies_ == dests.size(), now);
     }
 }
 

@@ -66,6 +66,19 @@ TEST(Copies, BetweenGpusGoByNvlinkWhereThereIsOne) {
     EXPECT_NEAR(copy_gbps(pcie, copy(pcie, 0, pcie.gpu_memory(0), pcie.gpu_memory(3), 64 << 20)) / 8, 16, 0.5);
 }
 
+TEST(Copies, BetweenGpusOutOfEachOthersReachGoByWayOfTheHost) {
+    host::PlatformSpec p = test::two_socket();
+    p.bridges[0].peer_to_peer = false;
+    Complex push(p), pull(p);
+    ASSERT_FALSE(push.reachable(push.gpu_agent(0), push.gpu_memory(3)));
+    EXPECT_NEAR(copy_gbps(push, copy(push, 0, push.gpu_memory(0), push.gpu_memory(3), 64 << 20)), 207.9, 5);
+    EXPECT_NEAR(copy_gbps(pull, copy(pull, 3, pull.gpu_memory(0), pull.gpu_memory(3), 64 << 20)), 207.9, 5);
+    for (const Complex* c : {&push, &pull}) {
+        EXPECT_EQ(c->up(c->gpu_agent(0)).bytes, 64U << 20);
+        EXPECT_EQ(c->down(c->gpu_agent(3)).bytes, 64U << 20);
+    }
+}
+
 TEST(Copies, WithinAGpuPassItsMemoryTwice) {
     Complex c(test::two_socket());
     EXPECT_NEAR(copy_gbps(c, copy(c, 0, c.gpu_memory(0), c.gpu_memory(0), 1ULL << 30)) / 8, 1500, 40);

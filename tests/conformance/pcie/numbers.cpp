@@ -8,6 +8,7 @@
 #include "tests/conformance/pcie/all_reduce_rig.hpp"
 #include "tests/conformance/pcie/published.hpp"
 #include "tests/conformance/pcie/rig.hpp"
+#include "tests/conformance/pcie/staged.hpp"
 
 namespace simverbs::test {
 
@@ -158,10 +159,32 @@ NumberTable all_reduce() {
                 alone("2 × 8 H100 without NVLink, 8 rails", two_hosts(without_nvlink(hgx_h100()), gbps(400)))};
 }
 
+NumberTable staged() {
+    std::string t =
+        "| 1 GB from GPU to GPU | staged, one leg after the other | staged by chunks of 4 MB | GPUDirect RDMA | wire "
+        "alone |\n"
+        "| --- | --- | --- | --- | --- |\n";
+    struct Case {
+        uint8_t generation;
+        int64_t wire;
+    };
+    constexpr uint64_t kBytes = 1 << 30, kChunk = 4 << 20;
+    for (const Case& k : {Case{3, 100}, {4, 200}, {5, 400}}) {
+        const host::PlatformSpec p = two_socket({k.generation, 16, 256});
+        const sim::BitRate wire = sim::BitRate::bps(k.wire * 1'000'000'000 / 4178 * 4096);
+        const auto ms = [](sim::SimTime took) { return took.in_us() / 1000; };
+        t += fmt::format("| gen{} x16, {} Gb/s | {:.0f} ms | {:.0f} ms | {:.0f} ms | {:.0f} ms |\n", k.generation,
+                         k.wire, ms(GpuTransfer(p, wire).staged(kBytes, kBytes).took),
+                         ms(GpuTransfer(p, wire).staged(kBytes, kChunk).took),
+                         ms(GpuTransfer(p, wire).direct(kBytes).took), ms(wire.time_for(kBytes)));
+    }
+    return {"staged", t};
+}
+
 }  // namespace
 
 std::vector<NumberTable> pcie_numbers() {
-    return {efficiency(), latency(), peers(), copies(), bar_window(), all_reduce()};
+    return {efficiency(), latency(), peers(), copies(), staged(), bar_window(), all_reduce()};
 }
 
 }  // namespace simverbs::test

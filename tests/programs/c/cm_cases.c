@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <infiniband/sa.h>
 #include <poll.h>
 #include <rdma/rdma_cma.h>
 #include <stdio.h>
@@ -198,6 +199,113 @@ static void rejecting(void) {
     destroy(listener);
 }
 
+/* Both sides bring QPs of their own, so that they see each other's options as they are. */
+static void options_of_the_vendor(void) {
+    struct rdma_cm_id *client, *listener = listening(RDMA_PS_TCP, 7006);
+    struct sockaddr_in to = address("10.0.0.1", 7006);
+    struct rdma_conn_param p = parameters("", 0);
+    struct ibv_ece asked = {.vendor_id = 0x123456, .options = 0x80000005}, granted = {.vendor_id = 7, .options = 4},
+                   got;
+    rdma_create_id(client_events, &client, NULL, RDMA_PS_TCP);
+    CALL("resolve_addr", rdma_resolve_addr(client, NULL, (struct sockaddr*)&to, 1000), 0);
+    EXPECT(client_events, ADDR_RESOLVED, 0);
+    CALL("resolve_route", rdma_resolve_route(client, 1000), 0);
+    EXPECT(client_events, ROUTE_RESOLVED, 0);
+    CALL("set_local_ece", rdma_set_local_ece(client, &asked), 0);
+    p.qp_num = 0x111;
+    CALL("connect", rdma_connect(client, &p), 0);
+    struct rdma_cm_id* server = EXPECT(server_events, CONNECT_REQUEST, 0).id;
+    CALL("get_remote_ece", rdma_get_remote_ece(server, &got), 0);
+    CHECK("the server sees what was asked for", got.vendor_id == asked.vendor_id && got.options == asked.options);
+    CALL("set_local_ece", rdma_set_local_ece(server, &granted), 0);
+    p.qp_num = 0x222;
+    CALL("accept", rdma_accept(server, &p), 0);
+    EXPECT(client_events, CONNECT_RESPONSE, 0);
+    CALL("get_remote_ece", rdma_get_remote_ece(client, &got), 0);
+    CHECK("the client sees its own vendor, and what is granted",
+          got.vendor_id == asked.vendor_id && got.options == granted.options);
+    CALL("establish", rdma_establish(client), 0);
+    EXPECT(server_events, ESTABLISHED, 0);
+    destroy(client);
+    EXPECT(server_events, DISCONNECTED, 0);
+    destroy(server);
+    destroy(listener);
+}
+
+static struct ibv_path_data path_of(struct rdma_cm_id* id) {
+    const struct ibv_sa_path_rec* r = id->route.path_rec;
+    struct ibv_path_data d = {.flags = IBV_PATH_FLAG_GMP | IBV_PATH_FLAG_PRIMARY | IBV_PATH_FLAG_BIDIRECTIONAL,
+                              .path = {.dgid = r->dgid,
+                                       .sgid = r->sgid,
+                                       .dlid = r->dlid,
+                                       .slid = r->slid,
+                                       .flowlabel_hoplimit = htonl(1),
+                                       .reversible_numpath = 0x81,
+                                       .pkey = r->pkey,
+                                       .mtu = (uint8_t)(2 << 6 | r->mtu),
+                                       .rate = (uint8_t)(2 << 6 | r->rate),
+                                       .packetlifetime = (uint8_t)(2 << 6 | r->packet_life_time)}};
+    return d;
+}
+
+/* A path record of the program's own instead of rdma_resolve_route. */
+static void own_path(void) {
+    struct rdma_cm_id *client = resolved(RDMA_PS_TCP, 7007), *server, *listener = listening(RDMA_PS_TCP, 7007);
+    struct sockaddr_in to = address("10.0.0.1", 7007);
+    struct rdma_conn_param p = parameters("", 0);
+    struct ibv_path_data path[2] = {{0}, path_of(client)};
+    struct ibv_port_attr port;
+    CHECK("query_port", ibv_query_port(client->verbs, client->port_num, &port) == 0);
+    const int infiniband = port.link_layer == IBV_LINK_LAYER_INFINIBAND;
+    const int level = RDMA_OPTION_IB, name = RDMA_OPTION_IB_PATH;
+    CALL("with a route already", rdma_set_option(client, level, name, path, sizeof path), EINVAL);
+    destroy(client);
+    rdma_create_id(client_events, &client, NULL, RDMA_PS_TCP);
+    CALL("without an address", rdma_set_option(client, level, name, path, sizeof path), EINVAL);
+    CALL("resolve_addr", rdma_resolve_addr(client, NULL, (struct sockaddr*)&to, 1000), 0);
+    EXPECT(client_events, ADDR_RESOLVED, 0);
+    CALL("an option that is none", rdma_set_option(client, level, 2, path, sizeof path), ENOSYS);
+    CALL("half a path", rdma_set_option(client, level, name, path, sizeof path / 4), EINVAL);
+    CALL("none with the flags of a primary one", rdma_set_option(client, level, name, path, sizeof path / 2), EINVAL);
+    if (!infiniband) {
+        CALL("on RoCE", rdma_set_option(client, level, name, path, sizeof path), EINVAL);
+    } else {
+        CALL("the second one", rdma_set_option(client, level, name, path, sizeof path), 0);
+        EXPECT(client_events, ROUTE_RESOLVED, 0);
+        make_qp(client);
+        CALL("connect", rdma_connect(client, &p), 0);
+        server = EXPECT(server_events, CONNECT_REQUEST, 0).id;
+        make_qp(server);
+        CALL("accept", rdma_accept(server, &p), 0);
+        EXPECT(client_events, ESTABLISHED, 0);
+        EXPECT(server_events, ESTABLISHED, 0);
+        CHECK("the QP goes where the path says", attributes_of(client).ah_attr.dlid == ntohs(path[1].path.dlid));
+        destroy(client);
+        EXPECT(server_events, DISCONNECTED, 0);
+        client = server;
+    }
+    destroy(client);
+    destroy(listener);
+}
+
+static void moved_to_another_channel(void) {
+    struct rdma_cm_id* id;
+    struct sockaddr_in own = address("10.0.0.1", 1);
+    struct rdma_event_channel* other = rdma_create_event_channel();
+    rdma_create_id(client_events, &id, NULL, RDMA_PS_TCP);
+    CALL("resolve_addr", rdma_resolve_addr(id, NULL, (struct sockaddr*)&own, 1000), 0);
+    struct pollfd p = {.fd = client_events->fd, .events = POLLIN};
+    CHECK("an event waits", poll(&p, 1, 1000) == 1);
+    CALL("migrate", rdma_migrate_id(id, other), 0);
+    CHECK("no event waits any more", poll(&p, 1, 0) == 0);
+    EXPECT(other, ADDR_RESOLVED, 0);
+    CALL("resolve_route", rdma_resolve_route(id, 1000), 0);
+    EXPECT(other, ROUTE_RESOLVED, 0);
+    CALL("migrate to where it is", rdma_migrate_id(id, other), 0);
+    destroy(id);
+    rdma_destroy_event_channel(other);
+}
+
 static void unreachable(void) {
     struct rdma_cm_id* id;
     struct sockaddr_in nobody = address("10.0.0.99", 1), outside = address("192.168.77.1", 1),
@@ -304,6 +412,9 @@ int main(void) {
     }
     disconnecting();
     rejecting();
+    options_of_the_vendor();
+    own_path();
+    moved_to_another_channel();
     unreachable();
     bad_calls();
     datagrams();

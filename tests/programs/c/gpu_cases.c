@@ -64,6 +64,7 @@ static void memory(void) {
     uint8_t *gpu = NULL, *other = NULL, *managed = NULL, *pinned = NULL;
     size_t before, after, total, pitch;
     for (int i = 0; i < N; ++i) in[i] = (uint8_t)(i * 13 + i / 255);
+    OK(cudaSetDevice(0));
     OK(cudaMemGetInfo(&before, &total));
     OK(cudaMalloc((void**)&gpu, N));
     OK(cudaMalloc((void**)&other, 64ULL << 20));

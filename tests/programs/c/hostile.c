@@ -85,7 +85,7 @@ static void stop(int number) {
     _exit(0); /* its own garbage has caught up with it */
 }
 
-static void garbage_in_the_rings(struct endpoint* x) {
+static unsigned char* find_arena(void) {
     FILE* maps = fopen("/proc/self/maps", "r");
     char line[512];
     unsigned char* arena = NULL;
@@ -93,6 +93,44 @@ static void garbage_in_the_rings(struct endpoint* x) {
         if (strstr(line, "simverbs-arena")) arena = (unsigned char*)strtoull(line, NULL, 16);
     if (maps) fclose(maps);
     if (!arena) die("no arena");
+    return arena;
+}
+
+/* A process that the lab does not know of writes to the slots of the rings while the server reads them: what is checked
+   and what is used must be one reading. The counters are left alone, so that the server goes on to read. */
+static void garbage_while_it_is_read(struct endpoint* x) {
+    enum { ROUNDS = 2000, COUNTERS = 4096 };
+    volatile uint32_t* const word = (volatile uint32_t*)(find_arena() + COUNTERS);
+    volatile uint32_t* const reports = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (reports == MAP_FAILED) die("mmap");
+    const long child = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    if (child == 0) {
+        static const uint32_t nasty[] = {0, 1, 2, 0x7FFFFFFF, 0xFFFFFFFF, 64, 0x10000};
+        /* Doorbells: every fourth word is kind and count. Words of the slots behind them. */
+        for (uint32_t i = 0; reports[1] == 0; ++i) {
+            const uint32_t at = draw() % (3u << 18);
+            const uint32_t was = word[at];
+            if (was == 0) continue;
+            word[at] = nasty[i % 7];
+            word[at] = was;
+            reports[0]++;
+        }
+        syscall(SYS_exit_group, 0);
+    }
+    struct ibv_wc wc;
+    for (int round = 0; round < ROUNDS; ++round) {
+        (void)post(x, IBV_WR_RDMA_WRITE, 1, 64, &x->self);
+        (void)ibv_poll_cq(x->cq, 1, &wc);
+        if (round % 8 == 0) usleep(5);
+    }
+    reports[1] = 1;
+    syscall(SYS_wait4, child, NULL, 0, NULL);
+    printf("written while it was read: %s\n", reports[0] != 0 ? "yes" : "no");
+    fflush(stdout);
+}
+
+static void garbage_in_the_rings(struct endpoint* x) {
+    unsigned char* const arena = find_arena();
     printf("writing garbage\n");
     fflush(stdout);
     struct ibv_wc wc;
@@ -117,6 +155,7 @@ int main(void) {
     memory_that_goes_away(&x, &y);
     garbage_on_the_socket();
     fflush(stdout);
+    garbage_while_it_is_read(&x);
     garbage_in_the_rings(&x);
     _exit(0);
 }

@@ -92,7 +92,7 @@ bool wait_for_change(uint64_t key, uint64_t seen, const char* what) {
     }
     constexpr timespec kMoment{0, 20'000};
     while (turn::object_value(key) == seen) {
-        if (connection::check_server()) return false;
+        if (!connection::check_server()) return false;
         kernel(SYS_nanosleep, &kMoment, nullptr);
     }
     return true;

@@ -94,8 +94,9 @@ short ready_events(int fd, Description* d, short wanted) noexcept {
         return static_cast<short>(expired ? wanted & (POLLIN | POLLRDNORM) : 0);
     }
     if (counted(d->kind) && d->read_key != 0) {
-        const bool some = turn::object_value(d->read_key) > taken(*d);
-        if (!some || !arrived(d->read_key, latency_of(d->kind))) {
+        const uint64_t before = taken(*d);
+        const bool some = turn::object_value(d->read_key) > before;
+        if (!some || turn::object_changed_at(d->read_key, before) + latency_of(d->kind) > turn::now_ps()) {
             const short others = static_cast<short>(wanted & ~kReadEvents);
             return others == 0 ? static_cast<short>(0)
                                : static_cast<short>(kernel_events(fd, others) & (others | POLLERR | POLLNVAL));

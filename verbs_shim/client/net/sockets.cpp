@@ -191,6 +191,10 @@ void count_call() noexcept {
         ++page->processes[process_index()].stats[static_cast<size_t>(protocol::Stat::SocketCalls)];
 }
 
+void charge_bytes(ssize_t n) noexcept {
+    if (n > 0) turn::charge(n * kSocketBytePs);
+}
+
 /// After bytes were taken: readers' counters, and room for the writer.
 void note_received(Description& d, ssize_t n) noexcept {
     if (d.kind == FdKind::TcpStream && n > 0) turn::object_bump(d.read_consumed_key, static_cast<uint64_t>(n));
@@ -259,6 +263,7 @@ ssize_t receive(int fd, msghdr* message, int flags) noexcept {
     n = real::recvmsg(fd, message, flags);
     if (n >= 0) {
         const int saved = errno;
+        if (virtual_time) charge_bytes(n);
         if (virtual_time && (flags & MSG_PEEK) == 0) note_received(*d, n);
         if (message->msg_name != nullptr && room >= sizeof(sockaddr_in))
             to_program(static_cast<sockaddr*>(message->msg_name), message->msg_namelen, block());
@@ -292,6 +297,7 @@ ssize_t send_stream(int fd, Description& d, const msghdr& message, int flags) no
         if (done > 0) part.msg_controllen = 0;
         const ssize_t n = real::sendmsg(fd, &part, flags | MSG_DONTWAIT);
         if (n >= 0) {
+            charge_bytes(n);
             note_sent(d, n);
             done += static_cast<size_t>(n);
             if (done >= total || n == 0) return static_cast<ssize_t>(done);
@@ -342,6 +348,7 @@ ssize_t transmit(int fd, const msghdr* message, int flags) noexcept {
     if (d->kind == FdKind::TcpStream) return send_stream(fd, *d, m, flags);
     const ssize_t n = turn::keep_errno(real::sendmsg(fd, &m, flags));
     const int saved = errno;
+    charge_bytes(n);
     if (n >= 0 && d->kind == FdKind::Udp && to_lab) turn::object_bump(port_key(ObjectKind::Datagram, to));
     if (n >= 0) note_sent(*d, n);
     errno = saved;

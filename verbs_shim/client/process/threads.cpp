@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,12 +36,14 @@ struct Record {
     std::atomic<bool> used;
     std::atomic<bool> ended;
     bool detached;
-    uint32_t slot;
-    uint64_t cancel_seen;  ///< value of the slot's cancel object when the thread was made
+    std::atomic<uint32_t> slot;  ///< kNoItem until it is known; futex word. kRefused: there was none
+    uint64_t cancel_seen;        ///< value of the slot's cancel object when the thread was made
     pthread_t handle;
     void* (*function)(void*);
     void* argument;
 };
+constexpr uint32_t kRefused = protocol::kNoItem - 1;
+
 Record g_records[protocol::kMaxThreads];
 uint32_t g_main_slot = protocol::kNoItem;
 pthread_key_t g_end_key;
@@ -71,7 +74,7 @@ Record* find_record(pthread_t handle) {
 
 void end_thread() {
     if (Record* r = t_record) {
-        if (turn::active()) turn::object_bump(join_key(r->slot));
+        if (turn::active()) turn::object_bump(join_key(r->slot.load(std::memory_order_relaxed)));
         if (r->detached)
             r->used.store(false, std::memory_order_release);
         else
@@ -91,14 +94,31 @@ void at_thread_end(void* round) {
         end_thread();
 }
 
+/// The slot of a new thread; its maker goes on meanwhile.
+uint32_t await_slot(Record& r) {
+    uint32_t slot = protocol::kNoItem;
+    while ((slot = r.slot.load(std::memory_order_acquire)) == protocol::kNoItem)
+        kernel(SYS_futex, &r.slot, FUTEX_WAIT_PRIVATE, protocol::kNoItem, nullptr, nullptr, 0);
+    return slot;
+}
+
+void tell_slot(Record& r, uint32_t slot) {
+    r.slot.store(slot, std::memory_order_release);
+    kernel(SYS_futex, &r.slot, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
 void* run_thread(void* argument) {
     auto* const r = static_cast<Record*>(argument);
+    if (await_slot(*r) == kRefused) {
+        r->used.store(!r->detached, std::memory_order_release);
+        return nullptr;
+    }
     t_record = r;
     r->handle = pthread_self();
     pthread_setspecific(g_end_key, reinterpret_cast<void*>(uintptr_t{1}));
-    turn::arrive(r->slot);
+    turn::arrive(r->slot.load(std::memory_order_relaxed));
     spin::note_own_stack();
-    turn::t_state.cancel_key = cancel_key(r->slot);
+    turn::t_state.cancel_key = cancel_key(r->slot.load(std::memory_order_relaxed));
     turn::t_state.cancel_seen = r->cancel_seen;
     return r->function(r->argument);
 }
@@ -109,36 +129,48 @@ bool wants_detached(const pthread_attr_t* attributes) {
            state == PTHREAD_CREATE_DETACHED;
 }
 
-int create(pthread_t* out, const pthread_attr_t* attributes, void* (*function)(void*), void* argument) {
-    turn::InShim guard;
+/// A slot for a thread that exists, under this thread's turn; false if there is none.
+bool give_slot(Record& r) {
     protocol::ReserveSlotRequest request{};
     request.h.op = protocol::Op::ReserveSlot;
     request.h.bytes = sizeof request;
     protocol::ReserveSlotReply reply{};
-    if (turn::control(&request, &reply, sizeof reply) != 0 || reply.slot >= protocol::kMaxThreads) return EAGAIN;
+    if (turn::control(&request, &reply, sizeof reply) != 0 || reply.slot >= protocol::kMaxThreads) return false;
+    r.cancel_seen = turn::object_value(cancel_key(reply.slot));
+    turn::charge(kCreatePs);
+    turn::lab()->slots[reply.slot].clock_ps = turn::now_ps();
+    // Not from its arrival on: if this thread spins first, it is to know that another may end that.
+    turn::g_process.threads.fetch_add(1, std::memory_order_relaxed);
+    tell_slot(r, reply.slot);
+    return true;
+}
+
+int create(pthread_t* out, const pthread_attr_t* attributes, void* (*function)(void*), void* argument) {
+    turn::InShim guard;
     Record* const r = new_record();
-    protocol::ThreadSlot& slot = turn::lab()->slots[reply.slot];
-    int rc = EAGAIN;
-    if (r != nullptr) {
-        r->ended.store(false, std::memory_order_relaxed);
-        r->slot = reply.slot;
-        r->cancel_seen = turn::object_value(cancel_key(r->slot));
-        r->function = function;
-        r->argument = argument;
-        r->detached = wants_detached(attributes);
-        turn::charge(kCreatePs);
-        slot.clock_ps = turn::now_ps();
-        rc = real_pthread_create(out, attributes, &run_thread, r);
-        if (rc == 0) {
-            r->handle = *out;
-            // Not from its arrival on: if this thread spins first, it is to know that another may end that.
-            turn::g_process.threads.fetch_add(1, std::memory_order_relaxed);
-        } else {
-            r->used.store(false, std::memory_order_release);
-        }
+    if (r == nullptr) return EAGAIN;
+    r->ended.store(false, std::memory_order_relaxed);
+    r->slot.store(protocol::kNoItem, std::memory_order_relaxed);
+    r->function = function;
+    r->argument = argument;
+    r->detached = wants_detached(attributes);
+    const bool detached = r->detached;
+    // The slot comes last: a reserved one holds up the lab until its thread is there, and libc's own calls on the way,
+    // which a program may have hooked, may wait for another thread.
+    const int rc = real_pthread_create(out, attributes, &run_thread, r);
+    if (rc != 0) {
+        r->used.store(false, std::memory_order_release);
+        return rc;
     }
-    if (rc != 0) slot.turn.store(static_cast<uint32_t>(protocol::Turn::Free), std::memory_order_release);
-    return rc;
+    const pthread_t made = *out;
+    r->handle = made;
+    if (give_slot(*r)) return 0;
+    tell_slot(*r, kRefused);
+    if (!detached) {
+        real_pthread_join(made, nullptr);
+        r->used.store(false, std::memory_order_release);
+    }
+    return EAGAIN;
 }
 
 /// Waits for the end of a thread. 0, ETIMEDOUT; the real join follows and returns at once.
@@ -147,7 +179,8 @@ int await_end(const Record& r, int64_t deadline_ps) {
     set.add_deadline(deadline_ps);
     while (!r.ended.load(std::memory_order_acquire)) {
         set.w.num_items = 0;
-        set.add_object(join_key(r.slot), turn::object_value(join_key(r.slot)), kJoinPs);
+        set.add_object(join_key(r.slot.load(std::memory_order_relaxed)),
+                       turn::object_value(join_key(r.slot.load(std::memory_order_relaxed))), kJoinPs);
         const turn::Woken woken = turn::wait(set);
         if (woken == turn::Woken::Interrupted) turn::deliver_signals();
         if (woken == turn::Woken::Deadline) return ETIMEDOUT;
@@ -239,7 +272,7 @@ SIMVERBS_INTERPOSE int pthread_cancel(pthread_t thread) {
     const int rc = real_pthread_cancel(thread);
     for (const Record& r : g_records) {
         if (rc == 0 && r.used.load(std::memory_order_acquire) && pthread_equal(r.handle, thread) != 0)
-            turn::object_bump(cancel_key(r.slot));
+            turn::object_bump(cancel_key(r.slot.load(std::memory_order_relaxed)));
     }
     return rc;
 }

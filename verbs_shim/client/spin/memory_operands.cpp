@@ -18,6 +18,13 @@ struct Shape {
     bool stack = false;  ///< pushes or pops
 };
 
+constexpr uint8_t kFs = 0x64;
+
+/// Base of the segment that thread-local variables are reached by: its first word points to itself (the psABI's TLS).
+uint64_t thread_pointer() {
+    return reinterpret_cast<uint64_t>(__builtin_thread_pointer());
+}
+
 Shape one_byte(uint8_t op, uint8_t modrm, bool small) {
     const uint8_t wide = small ? 2 : 4;
     const unsigned group = (modrm >> 3) & 7;
@@ -41,6 +48,8 @@ Shape one_byte(uint8_t op, uint8_t modrm, bool small) {
     if ((op >= 0x84 && op <= 0x8B) || op == 0x8D || op == 0x63) return {true, true, 0, false};
     if (op >= 0x90 && op <= 0x99) return {true, false, 0, false};
     if (op >= 0xB0 && op <= 0xB7) return {true, false, 1, false};
+    if (op >= 0xB8 && op <= 0xBF) return {true, false, wide, false};
+    if (op >= 0xE0 && op <= 0xE3) return {true, false, 1, false};
     if (op >= 0xD0 && op <= 0xD3) return {true, true, 0, false};
     switch (op) {
         case 0x68:
@@ -63,6 +72,8 @@ Shape one_byte(uint8_t op, uint8_t modrm, bool small) {
             return {true, false, 1, false};
         case 0xA9:
             return {true, false, wide, false};
+        case 0xC2:
+            return {true, false, 2, true};
         case 0xC3:
         case 0xC9:
             return {true, false, 0, true};
@@ -103,8 +114,11 @@ bool find_memory_operands(const ucontext_t& context, MemoryOperands& out) {
     const auto* const code = reinterpret_cast<const uint8_t*>(g[REG_RIP]);
     const uint8_t* at = code;
     bool small = false;
-    for (; *at == 0x66 || *at == 0xF2 || *at == 0xF3 || *at == 0xF0 || *at == 0x2E || *at == 0x3E; ++at)
+    uint64_t segment = 0;
+    for (; *at == 0x66 || *at == 0xF2 || *at == 0xF3 || *at == 0xF0 || *at == 0x2E || *at == 0x3E || *at == kFs; ++at) {
         small = small || *at == 0x66;
+        if (*at == kFs) segment = thread_pointer();
+    }
     uint8_t rex = 0;
     if ((*at & 0xF0) == 0x40) rex = *at++;
     if ((rex & 8) != 0) small = false;
@@ -149,7 +163,7 @@ bool find_memory_operands(const ucontext_t& context, MemoryOperands& out) {
         if (operand.is_memory && !is_address_only && !is_hint) {
             const uint64_t next =
                 static_cast<uint64_t>(at + shape.immediate - code) + static_cast<uint64_t>(g[REG_RIP]);
-            out.address[out.count++] = operand.address + (operand.rip_relative ? next : 0);
+            out.address[out.count++] = segment + operand.address + (operand.rip_relative ? next : 0);
         }
     }
     if (shape.stack) out.address[out.count++] = static_cast<uint64_t>(g[REG_RSP]) - 8;

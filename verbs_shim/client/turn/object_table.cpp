@@ -12,6 +12,10 @@ namespace {
 /// No reader of the lab's objects hears of a change earlier than this (latencies of waits are at least about that).
 constexpr int64_t kAfterBumpPs = 1'000'000;
 
+protocol::ObjectHistory& history_of(const SharedObject& o) {
+    return g_process.lab->histories[&o - g_process.lab->objects];
+}
+
 }  // namespace
 
 SharedObject* object_find(uint64_t key, bool create) {
@@ -44,12 +48,19 @@ int64_t object_stamp(uint64_t key) {
     return o == nullptr ? 0 : o->stamp_ps.load(std::memory_order_acquire);
 }
 
+int64_t object_changed_at(uint64_t key, uint64_t seen) {
+    const SharedObject* o = object_find(key, false);
+    if (o == nullptr) return 0;
+    return history_of(*o).beyond(seen, o->stamp_ps.load(std::memory_order_acquire));
+}
+
 void object_bump(uint64_t key, uint64_t by) {
     SharedObject* o = object_find(key, true);
     if (o == nullptr) return;
     const int64_t now = now_ps();
     if (now > o->stamp_ps.load(std::memory_order_relaxed)) o->stamp_ps.store(now, std::memory_order_release);
-    o->value.fetch_add(by, std::memory_order_acq_rel);
+    const uint64_t before = o->value.fetch_add(by, std::memory_order_acq_rel);
+    history_of(*o).add(before + by, o->stamp_ps.load(std::memory_order_relaxed));
     // Whoever waits for it is ready soon: the horizon of this turn was reckoned without them.
     if (active() && key != yield_key() && t_state.slot->horizon_ps > now + kAfterBumpPs)
         t_state.slot->horizon_ps = now + kAfterBumpPs;

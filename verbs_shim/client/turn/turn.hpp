@@ -36,6 +36,8 @@ uint64_t object_value(uint64_t key);
 uint64_t object_aux(uint64_t key);
 /// Clock of whoever last bumped it (0 if it does not exist yet).
 int64_t object_stamp(uint64_t key);
+/// When its value grew beyond `seen`, as far as that is remembered; never later than its stamp.
+int64_t object_changed_at(uint64_t key, uint64_t seen);
 /// Adds to a shared object's value (creating it), stamped with the thread's clock. Whoever waits for it becomes ready.
 void object_bump(uint64_t key, uint64_t by = 1);
 void object_set_aux(uint64_t key, uint64_t aux);

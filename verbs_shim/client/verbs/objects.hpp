@@ -168,6 +168,8 @@ struct WrBatch {
     protocol::SendSlot* current = nullptr;
 };
 
+struct IndirectionTable;
+
 struct Qp {
     ibv_qp_ex ibv;  ///< begins with ibv_qp
     Qp* next_in_table = nullptr;
@@ -192,6 +194,10 @@ struct Qp {
 
     uint32_t async_handed_out = 0;
     uint32_t ece_options = 0;  ///< as ibv_set_ece asked
+    // An RSS QP only.
+    IndirectionTable* table = nullptr;
+    uint64_t hash_fields = 0;
+    uint8_t hash_key[40] = {};
 
     ibv_qp* qp() noexcept { return &ibv.qp_base; }
     Context* context() noexcept { return to_context(ibv.qp_base.context); }
@@ -199,6 +205,26 @@ struct Qp {
 
 inline Qp* to_qp(ibv_qp* q) noexcept {
     return reinterpret_cast<Qp*>(q);
+}
+
+/// A work queue is a raw packet QP without a send queue, which the program does not see.
+struct Wq {
+    ibv_wq ibv;
+    ibv_qp* qp = nullptr;
+    uint32_t users = 0;  ///< entries of indirection tables
+};
+inline Wq* to_wq(ibv_wq* w) noexcept {
+    return reinterpret_cast<Wq*>(w);
+}
+
+struct IndirectionTable {
+    ibv_rwq_ind_table ibv;
+    uint32_t users = 0;  ///< RSS QPs
+    uint32_t size = 0;
+    Wq* queues[protocol::kMostQueues] = {};
+};
+inline IndirectionTable* to_table(ibv_rwq_ind_table* t) noexcept {
+    return reinterpret_cast<IndirectionTable*>(t);
 }
 inline Qp* to_qp(ibv_qp_ex* q) noexcept {
     return reinterpret_cast<Qp*>(q);

@@ -9,6 +9,7 @@
 #include "verbs_shim/client/verbs/explain.hpp"
 #include "verbs_shim/client/verbs/huge_pages.hpp"
 #include "verbs_shim/client/verbs/post_check.hpp"
+#include "verbs_shim/client/verbs/wq.hpp"
 #include "verbs_shim/protocol/enum_value.hpp"
 
 namespace simverbs::client::verbs {
@@ -97,11 +98,8 @@ int check_extended(const ibv_qp_init_attr_ex& attr) {
     constexpr uint32_t kMask =
         IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
     if ((attr.comp_mask & ~kMask) != 0) {
-        return explain(
-            EOPNOTSUPP,
-            "ibv_create_qp_ex: comp_mask 0x%x asks for TSO, an indirection table or RX hash, which this device "
-            "lacks.",
-            attr.comp_mask);
+        return explain(EOPNOTSUPP, "ibv_create_qp_ex: comp_mask 0x%x asks for TSO, which this device lacks.",
+                       attr.comp_mask);
     }
     const bool wants_ops = (attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
     if (wants_ops && (attr.send_ops_flags & ~kSendOps) != 0) {
@@ -183,6 +181,8 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
 }
 
 ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
+    if ((attr->comp_mask & (IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH)) != 0)
+        return create_rss_qp(context, attr);
     return call_for_object(context, [&](int& error) -> ibv_qp* {
         error = check_extended(*attr);
         if (error != 0) return nullptr;
@@ -306,6 +306,7 @@ int destroy_qp(ibv_qp* qp) {
         return 0;
     });
     if (error != 0) return error;
+    if (q->table != nullptr) --q->table->users;
     wait_acknowledged(qp->mutex, qp->cond, qp->events_completed, q->async_handed_out);
     pthread_cond_destroy(&qp->cond);
     pthread_mutex_destroy(&qp->mutex);

@@ -175,6 +175,7 @@ int RdmaCm::set_option(Command& c) {
     if (!c.read(cmd)) return EINVAL;
     if (const int error = find(c, cmd.id, id)) return error;
     const std::span<const uint8_t> value = c.in.subspan(sizeof cmd);
+    if (cmd.level == RDMA_OPTION_IB && cmd.optname == RDMA_OPTION_IB_PATH) return set_path(c, *id, value);
     if (cmd.level != RDMA_OPTION_ID) return ENOSYS;
     const auto is_set = [&] {
         int flag = 0;

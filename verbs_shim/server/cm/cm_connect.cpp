@@ -32,6 +32,9 @@ std::vector<uint8_t> with_addresses(const CmId& id, std::span<const uint8_t> con
     return bytes;
 }
 
+/// In the messages it has 24 bits.
+constexpr uint32_t kVendorIdMask = 0xFFFFFF;
+
 uint8_t at_most_seven(uint8_t value) {
     return std::min<uint8_t>(value, 7);
 }
@@ -95,6 +98,7 @@ int RdmaCm::connect(Command& c) {
         params.rnr_retry_count = at_most_seven(p.rnr_retry_count);
         params.private_data = data;
         params.ack_timeout = id->ack_timeout;
+        params.ece = {cmd.ece.vendor_id & kVendorIdMask, cmd.ece.attr_mod};
         if (const int error = agent.connect(params, conn, c.now)) return error;
     }
     bind_connection(c.client, *id, agent, conn);
@@ -128,6 +132,7 @@ int RdmaCm::accept(Command& c) {
         params.responder_resources = id->responder_resources = p.responder_resources;
         params.initiator_depth = id->initiator_depth = p.initiator_depth;
         params.rnr_retry_count = at_most_seven(p.rnr_retry_count);
+        params.ece = {cmd.ece.vendor_id & kVendorIdMask, cmd.ece.attr_mod};
         params.private_data.assign(data.begin(), data.end());
         error = agent.accept(id->conn, params, c.now);
     }

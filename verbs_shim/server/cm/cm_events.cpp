@@ -41,6 +41,7 @@ CmEvent event_for(const CmId& id, const cm::Event& event, uint32_t number, int s
     conn.retry_count = event.retry_count;
     conn.rnr_retry_count = event.rnr_retry_count;
     put_private(conn.private_data, conn.private_data_len, private_data);
+    e.response.ece = {event.ece.vendor_id, event.ece.options};
     return e;
 }
 

@@ -151,6 +151,44 @@ int RdmaCm::query_path(Command& c, const CmId& id) {
     return c.reply_up_to(&r, sizeof r);
 }
 
+/// A program that has a path record of its own needs no resolution of the route.
+int RdmaCm::set_path(Command& c, CmId& id, std::span<const uint8_t> value) {
+    constexpr uint32_t kUsed = IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL;
+    constexpr uint8_t kCode = 0x3F;  // beside a selector
+    ib_path_rec_data data{};
+    if (value.size() % sizeof data != 0) return EINVAL;
+    do {
+        if (value.empty()) return EINVAL;
+        std::memcpy(&data, value.data(), sizeof data);
+        value = value.subspan(sizeof data);
+    } while (data.flags != kUsed);
+    if (id.nic < 0 || id.state != IdState::AddrResolved) return EINVAL;
+    const auto& port = agent_of(c.client, id)->adapter().config().ports[id.port_num - 1U];
+    // Linux takes it on RoCE, too, and cannot connect then.
+    if (port.link_layer != hca::LinkLayer::InfiniBand) return EINVAL;
+    const auto* b = reinterpret_cast<const uint8_t*>(data.path_rec);
+    const auto get16 = [&](size_t at) { return static_cast<uint16_t>(b[at] << 8 | b[at + 1]); };
+    cm::PathRecord p = id.path;
+    std::copy_n(b + 8, p.ah.dgid.size(), p.ah.dgid.begin());
+    std::copy_n(b + 24, p.sgid.size(), p.sgid.begin());
+    p.ah.dlid = get16(40);
+    p.slid = get16(42);
+    p.ah.flow_label = uint32_t{b[44] & 0xFU} << 16 | uint32_t{b[45]} << 8 | b[46];
+    p.ah.hop_limit = b[47];
+    p.ah.traffic_class = b[48];
+    p.pkey = get16(50);
+    p.ah.sl = b[53] & 0xF;
+    p.mtu = b[54] & kCode;
+    p.rate = b[55] & kCode;
+    p.packet_life_time = b[56] & kCode;
+    p.ah.is_global = p.ah.hop_limit > 1;
+    id.path = p;
+    id.has_path = true;
+    id.state = IdState::RouteResolved;
+    post(c.client, id, kRouteResolved, 0, c.now);
+    return 0;
+}
+
 int RdmaCm::init_qp_attr(Command& c) {
     rdma_ucm_init_qp_attr cmd;
     CmId* id = nullptr;

@@ -235,7 +235,9 @@ int RdmaCm::resolve(Command& c, uint32_t handle, const void* src, size_t src_byt
     if (id->nic < 0 && !attach_device(c.client, *id, id->src)) return ENODEV;
     id->state = IdState::AddrQuery;
     const bool known = find_path(c.client, *id);
-    const sim::SimTime at = c.now + (known ? kAddressTime : sim::SimTime::ms(timeout_ms));
+    // A timeout may be weeks; the end of all time comes first.
+    const sim::SimTime patience = known ? kAddressTime : sim::SimTime::ms(timeout_ms);
+    const sim::SimTime at = c.now + std::min(patience, sim::SimTime::max() - c.now);
     id->resolve = set_timer(c.client, *id, known ? TimerKind::AddrResolved : TimerKind::AddrError, at);
     return 0;
 }

@@ -227,6 +227,7 @@ class RdmaCm final : public cm::Consumer {
     int query_route(Command& c);
     int query(Command& c);
     int query_path(Command& c, const CmId& id);
+    int set_path(Command& c, CmId& id, std::span<const uint8_t> value);
     int init_qp_attr(Command& c);
     [[nodiscard]] ib_user_path_rec path_record(const CmId& id) const;
     [[nodiscard]] uint64_t node_guid(const Client& client, const CmId& id);

@@ -45,7 +45,17 @@ void GpuHost::attach(host::PayloadMover& mover, GpuTiming timing, host::AgentId 
     timing_ = std::move(timing);
     first_agent_ = first_agent;
     up_latency_ = up_latency;
-    for (const auto& memory : memories_) memory->set_mover(&mover);
+    for (uint32_t gpu = 0; gpu < size(); ++gpu) {
+        memories_[gpu]->set_mover(&mover);
+        uint64_t& peers = config_.gpus[gpu].info.peers;
+        peers = 0;
+        for (uint32_t peer = 0; peer < size(); ++peer)
+            if (peer != gpu && reaches(gpu, peer)) peers |= uint64_t{1} << peer;
+    }
+}
+
+bool GpuHost::reaches(uint32_t gpu, uint32_t peer) const {
+    return timing_.complex->reachable(static_cast<host::AgentId>(first_agent_ + gpu), memory_id(peer));
 }
 
 void GpuHost::detach() {
@@ -175,20 +185,39 @@ void GpuHost::start_copy(const std::shared_ptr<GpuStream>& stream, GpuWork& work
     const uint32_t engines = std::max(config_.gpus[gpu].info.copy_engines, 1U);
     const uint32_t wanted = work.engine == 0 ? 0U : work.engine - 1U;
     const uint64_t cookie = ++last_cookie_;
-    copies_[cookie] = stream;
+    Flight& flight = copies_[cookie];
+    flight.stream = stream;
     const host::CopySpec copy{static_cast<host::AgentId>(first_agent_ + gpu),
                               static_cast<uint8_t>(std::min(wanted, engines - 1)),
                               work.from.memory,
                               work.to.memory,
                               bytes,
                               cookie};
+    if (!work.from.is_host && !work.to.is_host) {
+        const uint32_t peer = work.to.memory - config_.numa_nodes;
+        if (!reaches(gpu, peer)) {  // by way of the driver's buffers in host memory
+            host::CopySpec second = copy;
+            second.gpu = static_cast<host::AgentId>(first_agent_ + peer);
+            second.engine = 0;
+            second.from = host::kNearestMemory;
+            flight.second = second;
+            host::CopySpec first = copy;
+            first.to = host::kNearestMemory;
+            return timing_.submit(first, now, *this);
+        }
+    }
     timing_.submit(copy, now, *this);
 }
 
 void GpuHost::on_copy_done(uint64_t cookie, SimTime visible_at) {
     const auto it = copies_.find(cookie);
     if (it == copies_.end()) return;
-    const auto stream = it->second;
+    const auto stream = it->second.stream;
+    if (it->second.second) {
+        const host::CopySpec second = *it->second.second;
+        it->second.second.reset();
+        return timing_.submit(second, visible_at, *this);
+    }
     copies_.erase(it);
     if (stream->ended) return;
     const GpuWork& work = stream->works.front();
@@ -295,7 +324,7 @@ void GpuHost::client_gone(Client& client) {
         stream->works.clear();
         stream->started = 0;
     }
-    std::erase_if(copies_, [](const auto& entry) { return entry.second->ended; });
+    std::erase_if(copies_, [](const auto& entry) { return entry.second.stream->ended; });
     std::erase_if(timers_, [](const auto& entry) { return entry.second->ended; });
     std::erase_if(exported, [&](const auto& entry) { return entry.second.process == client.process; });
     std::erase_if(dma_bufs, [&](const auto& entry) { return entry.second.process == client.process; });

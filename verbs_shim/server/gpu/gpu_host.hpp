@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -100,9 +101,12 @@ class GpuHost final : public sim::Node, public host::CopySink {
     void on_copy_done(uint64_t cookie, sim::SimTime visible_at) override;
 
   private:
-    struct Timer {
+    /// A copy that an engine has; `second`: what follows it, if it needs two.
+    struct Flight {
         std::shared_ptr<GpuStream> stream;
+        std::optional<host::CopySpec> second;
     };
+    [[nodiscard]] bool reaches(uint32_t gpu, uint32_t peer) const;
     void pump(sim::SimTime now);
     bool start_next(const std::shared_ptr<GpuStream>& stream, sim::SimTime now);
     void start(const std::shared_ptr<GpuStream>& stream, GpuWork& work, sim::SimTime now);
@@ -123,7 +127,7 @@ class GpuHost final : public sim::Node, public host::CopySink {
     host::AgentId first_agent_ = 0;
     sim::SimTime up_latency_;
     std::map<uint64_t, std::shared_ptr<GpuStream>> streams_;  ///< of all programs, by number
-    std::map<uint64_t, std::shared_ptr<GpuStream>> copies_;   ///< under way, by cookie
+    std::map<uint64_t, Flight> copies_;                       ///< under way, by cookie
     uint64_t last_cookie_ = 0;
     std::multimap<sim::SimTime, std::shared_ptr<GpuStream>> timers_;  ///< when the stream's first work is done
     bool in_window_ = false;

@@ -10,9 +10,9 @@ using namespace protocol;
 
 namespace {
 
-constexpr uint64_t kMostRows = uint64_t{1} << 20;
-constexpr size_t kMostObjects = size_t{1} << 16;  ///< streams or events of a program
-constexpr size_t kMostWaiting = size_t{1} << 16;  ///< works of a stream
+constexpr uint64_t kMostRows = uint64_t{1} << 14;  ///< of one request; the client makes several of larger ones
+constexpr size_t kMostObjects = size_t{1} << 16;   ///< streams or events of a program
+constexpr size_t kMostWaiting = size_t{1} << 16;   ///< works of a stream
 
 std::shared_ptr<GpuStream> stream_of(GpuRequestScope& s) {
     return s.host.stream(s.call.client, s.request.gpu, s.request.stream, s.request.h.slot);

@@ -220,6 +220,12 @@ void ranges(Rig& r) {
     r.ramp(r.a, IBV_QPS_RTS);
 }
 
+/// Whether data arrive in the order of their addresses: an HCA may always say no, whatever is asked.
+void data_in_order(Rig& r) {
+    r.note("WRITE " + std::to_string(ibv_query_qp_data_in_order(r.a.qp, IBV_WR_RDMA_WRITE, 0)));
+    r.note("READ " + std::to_string(ibv_query_qp_data_in_order(r.a.qp, IBV_WR_RDMA_READ, 0)));
+}
+
 }  // namespace
 
 std::vector<Case> own_cases() {
@@ -245,6 +251,7 @@ std::vector<Case> own_cases() {
         invalidated("remote_invalidate", true),
         with("armed_late", armed_late),
         with("ranges", ranges),
+        with("data_in_order", data_in_order),
     };
 }
 

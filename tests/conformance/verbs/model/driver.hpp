@@ -82,6 +82,7 @@ class Driver {
     // driver_objects.cpp
     void make_host(size_t host, Dice& dice);
     void create_qp(size_t host);
+    void replace_cq(size_t host);
     void destroy_qp(size_t host);
     void recover();
     void next_state(size_t host, Dice& dice);

@@ -39,6 +39,19 @@ void Driver::make_host(size_t host, Dice& dice) {
     for (size_t slot : {0, 1, 2}) register_region(host, slot, simple);
 }
 
+/// A CQ that has overrun stays in error: a program that wants to go on needs another one, and another QP with it.
+void Driver::replace_cq(size_t host) {
+    Host& h = reference_.hosts[host];
+    destroy_qp(host);
+    tell(std::string(side_of(host)) + " has another CQ, as the old one has overrun");
+    expect("ibv_destroy_cq", 0, real_[host].hca->destroy_cq(by(host), h.cq));
+    h.cq = real_[host].hca->create_cq(by(host), {h.cq_capacity, true}).value;
+    h.unpolled = 0;
+    h.overrun = false;
+    h.arm = Host::Arm::None;
+    create_qp(host);
+}
+
 void Driver::create_qp(size_t host) {
     Host& h = reference_.hosts[host];
     QpInitAttr init;
@@ -100,6 +113,8 @@ int Driver::modify(size_t host, const QpAttr& attr, uint32_t mask) {
 /// Both queue pairs in RTS, connected with each other.
 void Driver::recover() {
     settle();
+    for (size_t host : {0, 1})
+        if (reference_.hosts[host].overrun) replace_cq(host);
     const auto is_fine = [&](size_t host) {
         const QueuePair& q = reference_.hosts[host].qp;
         return q.state == QpState::Rts && (type_ == QpType::Ud || q.dest_qpn == reference_.hosts[1 - host].qp.qpn);

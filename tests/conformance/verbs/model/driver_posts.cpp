@@ -260,7 +260,7 @@ bool Driver::hold_back(size_t host, Send& send) {
     if (reference_.is_active(1 - host)) settle();
     // A request may be out already when the completion of one before it finds no room.
     const Host& h = reference_.hosts[host];
-    const bool full = h.unpolled + h.qp.sends.size() >= h.cq_capacity;
+    const bool full = h.overrun || h.unpolled + h.qp.sends.size() >= h.cq_capacity;
     if (full) settle();
     const bool local = is_local(send.wr.opcode);
     if (!h.qp.sends.empty() && h.qp.state == QpState::Sqd && (full || local || losses_.any)) return false;

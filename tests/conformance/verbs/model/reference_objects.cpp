@@ -220,8 +220,8 @@ bool Reference::invalidate(size_t host, uint32_t rkey) {
 
 void Reference::complete(size_t host, Completion completion) {
     Host& h = hosts[host];
-    if (h.unpolled >= h.cq_capacity) {
-        // The completion is lost, and with it the queue pair.
+    if (h.unpolled >= h.cq_capacity || h.overrun) {
+        // The completion is lost, as all later ones are, and with it the queue pair.
         if (!h.overrun) h.events.push_back({EventType::CqErr, true});
         h.overrun = true;
         if (h.qp.state != QpState::Err) {

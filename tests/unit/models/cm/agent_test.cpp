@@ -27,6 +27,7 @@ class Side final : public cm::Consumer {
         last = event;
         id = event.id;
         if (event.type == EventType::ReqReceived && on_request) on_request(event, now);
+        if (event.type == EventType::Timer && on_timer) on_timer(now);
         if (event.type == EventType::RepReceived && confirms) (void)agent.confirm(event.id, now);
         if (event.type == EventType::DreqReceived && answers_release) (void)agent.disconnect(event.id, now);
     }
@@ -68,6 +69,7 @@ class Side final : public cm::Consumer {
 
     Agent agent;
     std::function<void(const cm::Event&, SimTime)> on_request = [this](const cm::Event& e, SimTime t) { accept(e, t); };
+    std::function<void(SimTime)> on_timer;
     bool confirms = true, answers_release = true;
     std::string told;
     cm::Event last;
@@ -156,6 +158,58 @@ TEST(CmAgent, PrivateDataArrivesWithItsMessage) {
     EXPECT_EQ(request[0], 'h');
     ASSERT_EQ(cm.client.last.private_data.size(), 196U);
     EXPECT_EQ(cm.client.last.private_data[0], 'y');
+}
+
+TEST(CmAgent, EceTravelsInRequestAndReply_WithAllItsBits) {
+    Cm cm;
+    cm::Ece asked;
+    cm.server.on_request = [&](const cm::Event& e, SimTime t) {
+        asked = e.ece;
+        cm::AcceptParams params;
+        params.qpn = kServerQpn;
+        params.ece = {0xABCDEF, 0x80000001};
+        EXPECT_EQ(cm.server.agent.accept(e.id, params, t), 0);
+    };
+    auto p = cm.params();
+    p.ece = {0x15B3, 0xDEADBEEF};
+    ASSERT_EQ(cm.client.agent.connect(p, cm.conn, cm.rig.now()), 0);
+    cm.settle();
+    EXPECT_EQ(asked, (cm::Ece{0x15B3, 0xDEADBEEF}));
+    EXPECT_EQ(cm.client.last.ece, (cm::Ece{0xABCDEF, 0x80000001}));
+    EXPECT_EQ(cm.client.told, "REP ");
+}
+
+TEST(CmAgent, AnAlternatePathIsTakenNoteOf_NeverAnswered_AndRepetitionsAreCounted) {
+    for (const LinkLayer layer : {LinkLayer::InfiniBand, LinkLayer::Ethernet}) {
+        Cm cm({.layer = layer});
+        cm.connect();
+        cm.settle();
+        const uint64_t sent = cm.server.agent.counters().sent;
+        cm::Lap lap;
+        lap.local_comm_id = cm.conn;
+        lap.remote_comm_id = cm.server.id;
+        cm::MadHeader header;
+        header.mgmt_class = cm::kCmClass;
+        header.class_version = cm::kCmClassVersion;
+        header.method = cm::kMethodSend;
+        header.attribute_id = static_cast<uint16_t>(Attribute::Lap);
+        cm::MadBytes bytes{};
+        cm::encode(header, std::span(bytes));
+        cm::encode(lap, cm::cm_part(std::span(bytes)));
+        cm.client.on_timer = [&](SimTime t) {
+            EXPECT_TRUE(cm.client.agent.adapter().send_mad(cm.rig.address_of(0, 1), bytes, t));
+        };
+        const uint64_t received = cm.server.agent.counters().received;
+        for (int i = 0; i < 3; ++i) {
+            cm.client.agent.set_timer(1, cm.rig.now());
+            cm.settle();
+        }
+        EXPECT_EQ(cm.server.agent.counters().received, received + 3);
+        EXPECT_EQ(cm.server.agent.counters().sent, sent);
+        EXPECT_EQ(cm.server.agent.counters().duplicates, layer == LinkLayer::InfiniBand ? 2U : 0U);
+        EXPECT_EQ(cm.server.told, "REQ RTU ");
+        EXPECT_EQ(cm.state(cm.server, cm.server.id), State::Established);
+    }
 }
 
 TEST(CmAgent, TooMuchPrivateDataIsRefused) {

@@ -110,6 +110,23 @@ TEST(CmMessages, ALengthOfSevenBitsLeavesWhatIsBesideItAlone) {
     EXPECT_EQ(mad[MadHeader::size + 9], 0xFE);
 }
 
+TEST(CmMessages, TheVendorIdOfEceFillsReservedBytes_InARepOneByOne) {
+    Req req;
+    req.vendor_id = 0x123456;
+    Rep rep;
+    rep.set_vendor_id(0x123456);
+    MadBytes mad{}, reply{};
+    encode(req, cm_part(std::span<uint8_t>(mad)));
+    encode(rep, cm_part(std::span<uint8_t>(reply)));
+    EXPECT_EQ(mad[MadHeader::size + 5], 0x12);
+    EXPECT_EQ(mad[MadHeader::size + 7], 0x56);
+    EXPECT_EQ(reply[MadHeader::size + 15], 0x12);
+    EXPECT_EQ(reply[MadHeader::size + 19], 0x34);
+    EXPECT_EQ(reply[MadHeader::size + 23], 0x56);
+    EXPECT_EQ(body_of<Req>(mad).vendor_id, 0x123456U);
+    EXPECT_EQ(body_of<Rep>(reply).vendor_id(), 0x123456U);
+}
+
 TEST(CmTiming, AckTimeoutsAreThoseOfLinux) {
     EXPECT_EQ(ack_timeout(15, 18), 19);
     EXPECT_EQ(ack_timeout(16, 18), 19);

@@ -208,6 +208,12 @@ TEST(MwBindCheck, EachRuleIsToldByName) {
     EXPECT_EQ(check_bind(window, &region, good), MwBindVerdict::AlreadyBound);
 }
 
+TEST(WindowTypes, EveryAdapterHasType1AndType2b_AndNone2a) {
+    constexpr uint32_t kType1 = 1U << 17, kType2a = 1U << 23, kType2b = 1U << 24;
+    for (const DeviceProfile* profile : all_profiles())
+        EXPECT_EQ(profile->attr.device_cap_flags & (kType1 | kType2a | kType2b), kType1 | kType2b) << profile->name;
+}
+
 TEST(NullRegion, ReadsAsZerosSwallowsWritesAndIsNotRemote) {
     Rig rig;
     Peer a, b;

@@ -104,7 +104,7 @@ TEST_F(PortChanges, TwoLimitedMembersDoNot) {
     EXPECT_EQ(rig->completions(a), "1:RETRY_EXC_ERR");
 }
 
-TEST_F(PortChanges, AnotherLidIsFound_TheOldOneNoMore) {
+TEST_F(PortChanges, AnotherLidIsFound_TheOldOneNoMore_AndWhatIsConnectedGivesUp) {
     start({.layer = LinkLayer::InfiniBand});
     const uint16_t old = b.hca->query_port(1).value.lid;
     b.hca->change_lid(1, 40, now());
@@ -116,7 +116,40 @@ TEST_F(PortChanges, AnotherLidIsFound_TheOldOneNoMore) {
     ah.dlid = 40;
     EXPECT_EQ(a.hca->create_ah(rig->by(a), a.pd, ah).error, 0);
     write(1);
-    EXPECT_EQ(rig->completions(a), "1:SUCCESS") << "what is connected goes on";
+    EXPECT_EQ(rig->completions(a), "1:RETRY_EXC_ERR") << "its packets are for a LID that nobody has";
+    EXPECT_EQ(events(b), std::vector{EventType::LidChange}) << "the peer hears nothing";
+}
+
+TEST_F(PortChanges, OwnLidChanges_ThePeerTakesNoPacketsFromTheNewOne) {
+    start({.layer = LinkLayer::InfiniBand, .through_switch = true});
+    a.hca->change_lid(1, 40, now());
+    rig->taps[1]->seen.clear();
+    write(1);
+    EXPECT_EQ(rig->completions(a), "1:RETRY_EXC_ERR");
+    EXPECT_EQ(rig->taps[1]->count_in(10), 4U) << "they arrive, and are dropped";
+    EXPECT_EQ(rig->state(b), QpState::Rts);
+}
+
+TEST_F(PortChanges, TheOldLidComesBack_TheConnectionGoesOn) {
+    start({.layer = LinkLayer::InfiniBand, .through_switch = true});
+    const uint16_t old = b.hca->query_port(1).value.lid;
+    b.hca->change_lid(1, 40, now());
+    b.hca->change_lid(1, old, now());
+    write(1);
+    EXPECT_EQ(rig->completions(a), "1:SUCCESS");
+}
+
+TEST_F(PortChanges, ConnectedAnewWithTheNewLidItWorks) {
+    start({.layer = LinkLayer::InfiniBand});
+    b.hca->change_lid(1, 40, now());
+    write(1);
+    for (Peer* p : {&a, &b}) ASSERT_EQ(rig->to_state(*p, QpState::Reset), 0);
+    ASSERT_EQ(rig->to_init(a) + rig->to_init(b), 0);
+    ASSERT_EQ(rig->to_rtr(a, b, 1) + rig->to_rtr(b, a, 0), 0);
+    ASSERT_EQ(rig->to_rts(a) + rig->to_rts(b), 0);
+    (void)rig->completions(a);
+    write(2);
+    EXPECT_EQ(rig->completions(a), "2:SUCCESS");
 }
 
 TEST_F(PortChanges, ACqOverrunsBeyondItsLimit) {
@@ -125,6 +158,24 @@ TEST_F(PortChanges, ACqOverrunsBeyondItsLimit) {
     for (uint64_t i = 1; i <= 3; ++i) write(i);
     EXPECT_EQ(rig->completions(a), "1:SUCCESS 2:SUCCESS");
     EXPECT_EQ(events(a), (std::vector{EventType::CqErr, EventType::QpFatal}));
+    EXPECT_EQ(rig->state(a), QpState::Err);
+}
+
+TEST_F(PortChanges, ACqThatHasOverrunIsDead_RoomOrNot_AndTakesItsQpsWithIt) {
+    start();
+    ASSERT_EQ(a.hca->limit_cq(a.cq, 2), 0);
+    for (uint64_t i = 1; i <= 3; ++i) write(i);
+    EXPECT_EQ(rig->completions(a), "1:SUCCESS 2:SUCCESS") << "polled: there is room again";
+    // The same CQ, and a QP that is as good as new.
+    ASSERT_EQ(rig->to_state(a, QpState::Reset), 0);
+    ASSERT_EQ(rig->to_state(b, QpState::Reset), 0);
+    ASSERT_EQ(rig->to_init(a) + rig->to_init(b), 0);
+    ASSERT_EQ(rig->to_rtr(a, b, 1) + rig->to_rtr(b, a, 0), 0);
+    ASSERT_EQ(rig->to_rts(a) + rig->to_rts(b), 0);
+    a.sink->events.clear();
+    write(4);
+    EXPECT_EQ(rig->completions(a), "");
+    EXPECT_EQ(events(a), std::vector{EventType::QpFatal}) << "the CQ itself has told once, and for all";
     EXPECT_EQ(rig->state(a), QpState::Err);
 }
 

@@ -44,7 +44,18 @@ Rig::Rig(RigOptions o) : options_(std::move(o)) {
     link::LinkParams params;
     params.rate = sim::BitRate::gbps(options_.gbps);
     params.layer = options_.layer == LinkLayer::Ethernet ? link::LinkLayer::Ethernet : link::LinkLayer::InfiniBand;
-    if (options_.through_switch || options_.hosts > 2) {
+    if (options_.spines > 0) {
+        const uint32_t switches = 2 + options_.spines;
+        for (uint32_t i = 0; i < switches; ++i) {
+            fabric::SwitchSpec s;
+            s.path = "sw" + std::to_string(i);
+            spec.switches.push_back(s);
+        }
+        for (uint32_t h = 0; h < options_.hosts; ++h)
+            spec.links.push_back({{false, h, 1}, {true, h % 2, 1}, params, {}, {}});
+        for (uint32_t i = 2; i < switches; ++i)
+            for (const uint32_t leaf : {0U, 1U}) spec.links.push_back({{true, leaf, 1}, {true, i, 1}, params, {}, {}});
+    } else if (options_.through_switch || options_.hosts > 2) {
         fabric::SwitchSpec s;
         s.path = "sw0";
         s.latency = options_.switch_latency;

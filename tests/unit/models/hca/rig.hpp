@@ -110,6 +110,7 @@ struct RigOptions {
     int64_t gbps = 100;
     uint32_t hosts = 2;
     bool through_switch = false;
+    uint32_t spines = 0;  ///< not 0: two leaf switches, each with a link to each of so many others; hosts in turn
     SimTime switch_latency = SimTime::ns(300);
     sim::ByteCount switch_queue_bytes = std::numeric_limits<sim::ByteCount>::max();
     Mtu mtu = Mtu::Mtu4096;

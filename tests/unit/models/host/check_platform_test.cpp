@@ -35,6 +35,13 @@ TEST(CheckPlatform, SaysWhereAndWhatIsWrongOfEverythingAtOnce) {
               "gpus[1].slot: no link has 12 lanes: 1, 2, 4, 8 or 16\n");
 }
 
+TEST(CheckPlatform, AListHasAnEnd) {
+    PlatformSpec p = test::one_adapter();
+    p.nics.resize(257, p.nics[0]);
+    for (size_t i = 0; i < p.nics.size(); ++i) p.nics[i].name = "nic" + std::to_string(i);
+    EXPECT_EQ(problems(p), "nics: there are 257; at most 256 are possible\n");
+}
+
 TEST(CheckPlatform, ANumaNodeThatNoLinkReachesIsAMistake) {
     PlatformSpec p = test::two_socket();
     p.numa_links.clear();

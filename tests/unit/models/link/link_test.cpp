@@ -280,6 +280,16 @@ TEST(PacketBytes, FollowFromLayerFramingAndOpcode) {
     EXPECT_EQ(packet_bytes(LinkLayer::InfiniBand, p), 30U);
 }
 
+TEST(PacketBytes, OfARawFrameAreItsOwnAndWhatSeparatesFrames) {
+    for (uint32_t bytes = 14; bytes <= 1514; ++bytes) {
+        wire::Packet p;
+        p.framing = wire::kFramingRaw;
+        p.payload_bytes = static_cast<uint16_t>(bytes);
+        p.opcode = wire::raw_opcode(bytes);
+        EXPECT_EQ(packet_bytes(LinkLayer::Ethernet, p), std::max(bytes, 60U) + 4 + 8 + 12) << bytes;
+    }
+}
+
 TEST(PacketBytes, AgreeWithTheFrameBuilderForEveryOpcodeAndLength) {
     for (const LinkLayer layer : {LinkLayer::Ethernet, LinkLayer::InfiniBand})
         for (uint32_t framing = 0; framing < 3; ++framing)

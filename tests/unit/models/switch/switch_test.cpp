@@ -96,6 +96,34 @@ TEST(Switch, StoreAndForwardAddsTheSerialisationTime) {
     EXPECT_EQ(star.arrivals(1), (std::vector<int64_t>{header, header + 1082 * 80}));
 }
 
+TEST(Switch, APacketForAGroupLeavesByEachOfItsPortsButItsOwn_StoredOrNot) {
+    constexpr wire::LeafId kGroup = wire::kFirstGroup + 1;
+    for (const Forwarding forwarding : {Forwarding::CutThrough, Forwarding::StoreAndForward}) {
+        Star star({.forwarding = forwarding});
+        star.add({.dest = kGroup, .packets = 2});
+        for (int i = 0; i < 3; ++i) star.add({});
+        star.sw->set_group_ports(kGroup, {0, 1, 2});
+        star.engine.run();
+        const int64_t stored = forwarding == Forwarding::StoreAndForward ? 1082 * 80 : 0;
+        const int64_t header = 50'000 + 200'000 + stored + 50'000;
+        for (const size_t host : {1, 2})
+            EXPECT_EQ(star.arrivals(host), (std::vector<int64_t>{header, header + 1082 * 80}));
+        EXPECT_TRUE(star.arrivals(0).empty());
+        EXPECT_TRUE(star.arrivals(3).empty()) << "no member";
+        EXPECT_EQ(star.sw->counters(0).rx_packets, 2U);
+        EXPECT_EQ(star.sw->counters(0).drops_no_route, 0U);
+    }
+}
+
+TEST(Switch, APacketForAGroupWithoutPortsIsDropped) {
+    Star star;
+    star.add({.dest = wire::kFirstGroup + 1, .packets = 2});
+    star.add({});
+    star.sw->set_group_ports(wire::kFirstGroup + 1, {0});
+    star.engine.run();
+    EXPECT_EQ(star.sw->counters(0).drops_no_route, 2U);
+}
+
 TEST(Switch, CutThroughStoresTheWholePacketBeforeAFasterEgress) {
     Star star;
     star.add({.dest = 1, .packets = 2}, BitRate::gbps(100));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "tests/unit/models/hca/rig.hpp"
 
 namespace simverbs::test {
@@ -80,6 +82,45 @@ TEST(Recorder, ALostRequestItsNakAndItsRetransmissionAreThere) {
               (Texts{"RC_RDMA_WRITE_ONLY, PSN 1: sent again", "RC_RDMA_WRITE_ONLY, PSN 2: sent again"}));
     EXPECT_EQ(t.packets_sent, t.packets.size());
     EXPECT_FALSE(t.cut.has_value());
+}
+
+TEST(Recorder, ADatagramToAGroupIsOnePacketForEachMember_EachWithItsPort) {
+    RigOptions o;
+    o.hosts = 3;
+    Recorded r(o);
+    r.recorder.attach(r.rig.fabric().adapters(), 2, "h2", "mlx5_0");
+    QpOptions q;
+    q.type = QpType::Ud;
+    std::vector<Peer> peers;
+    const Gid group = wire::parse_gid("ff0e::1234")->bytes;
+    for (size_t h = 0; h < 3; ++h) {
+        peers.push_back(r.rig.open(h, q));
+        ASSERT_EQ(r.rig.to_init(peers[h], q), 0);
+        ASSERT_EQ(r.rig.to_rtr(peers[h], peers[h], h, q), 0);
+        ASSERT_EQ(r.rig.to_rts(peers[h], q), 0);
+        if (h == 0) continue;
+        ASSERT_EQ(peers[h].hca->attach_mcast(r.rig.by(peers[h]), peers[h].qpn, group, 0), 0);
+    }
+    AhAttr ah = r.rig.address_of(1, 0);
+    ah.dgid = group;
+    const Sge sge{peers[0].base, 8, peers[0].mr.lkey};
+    SendWr wr;
+    wr.opcode = WrOpcode::Send;
+    wr.sges = &sge;
+    wr.num_sge = 1;
+    wr.ah = peers[0].hca->create_ah(r.rig.by(peers[0]), peers[0].pd, ah).value;
+    wr.remote_qpn = 0xFFFFFF;
+    ASSERT_EQ(peers[0].hca->post_send(peers[0].qpn, wr, r.rig.now()), 0);
+    r.rig.settle();
+    const Timeline t = r.take();
+    ASSERT_EQ(t.packets.size(), 2U);
+    for (const timeline::Packet& p : t.packets) {
+        EXPECT_EQ(p.fate, Fate::Received);
+        EXPECT_FALSE(p.treatment.duplicate);
+        EXPECT_EQ(t.ports[p.from].host, "h0");
+    }
+    EXPECT_EQ((std::set{t.ports[t.packets[0].to].host, t.ports[t.packets[1].to].host}),
+              (std::set<std::string>{"h1", "h2"}));
 }
 
 TEST(Recorder, PacketsKnowTheirPortsAndQueuePairs_TimesAreThoseOfTheFirstAndTheLastBit) {

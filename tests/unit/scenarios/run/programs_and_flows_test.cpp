@@ -509,8 +509,8 @@ class Stepper {
         Sampling sampling;
         sampling.interval = SimTime::us(7);
         sampling.ports = {0, 1, 2};
-        return run_scenario(b.specs.front(), *b.scenario, describe(b.specs.front(), *b.scenario), sampling, {},
-                            [&](sim::Watcher& watcher) {
+        return run_scenario(b.specs.front(), *b.scenario, describe(b.specs.front(), *b.scenario), sampling,
+                            {.programs = [&](sim::Watcher& watcher) {
                                 sim::Engine& engine = b.fabric().engine();
                                 for (SimTime t; t <= SimTime::us(100); t += step) {
                                     while (watcher.next_look() <= t) {
@@ -520,9 +520,47 @@ class Stepper {
                                     engine.run_until(t);
                                 }
                                 return true;
-                            });
+                            }});
     }
 };
+
+/// Looks every 3 us, and notes when.
+class EveryThree final : public sim::Watcher {
+  public:
+    [[nodiscard]] SimTime next_look() const override { return SimTime::us(3) * static_cast<int64_t>(looks + 1); }
+    void look() override {
+        at_frontier = at_frontier && engine.frontier() == next_look();
+        ++looks;
+    }
+    explicit EveryThree(sim::Engine& e) : engine(e) {}
+    sim::Engine& engine;
+    uint64_t looks = 0;
+    bool at_frontier = true;
+};
+
+TEST(RunsWatchedFromBeside, StopWhereTheWatcherWantsToLookAndComeOutTheSame) {
+    const auto run = [](bool beside) {
+        Built b =
+            build("hosts: 3\nnic: ideal\nworkloads: [{kind: incast, senders: [h1, h2], receiver: h0, bytes: 1 MB}]\n");
+        Sampling sampling;
+        sampling.interval = SimTime::us(7);
+        sampling.ports = {0, 1, 2};
+        EveryThree watcher(b.fabric().engine());
+        const RunResult result = run_scenario(b.specs.front(), *b.scenario, describe(b.specs.front(), *b.scenario),
+                                              sampling, {.beside = beside ? &watcher : nullptr});
+        if (beside) {
+            EXPECT_EQ(watcher.looks, static_cast<uint64_t>(b.fabric().engine().frontier() / SimTime::us(3)));
+            EXPECT_TRUE(watcher.at_frontier);
+        }
+        return result;
+    };
+    const RunResult with = run(true), without = run(false);
+    EXPECT_EQ(with.simulated_time, without.simulated_time);
+    EXPECT_GT(with.sample_times.size(), 5U);
+    EXPECT_LE(std::max(with.sample_times.size(), without.sample_times.size()) -
+                  std::min(with.sample_times.size(), without.sample_times.size()),
+              1U);
+}
 
 TEST(RunsWithPrograms, AreSampledAtTheSameTimesHoweverTheEngineIsMoved) {
     const auto run = [](SimTime step) {

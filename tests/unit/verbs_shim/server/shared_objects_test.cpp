@@ -22,6 +22,21 @@ TEST(SharedObjects, ABumpMakesTheObjectAndItsStampNeverGoesBack) {
     EXPECT_EQ(object->stamp_ps.load(), 500);
 }
 
+TEST(SharedObjects, WhoStreamsDoesNotHoldUpWhoeverWaitsForTheFirstOfIt) {
+    LabPage page;
+    const uint64_t key = object_key(ObjectKind::TcpStream, 4);
+    for (int i = 1; i <= 10; ++i) bump_object(*page, key, 100 * i, 50);
+    const protocol::SharedObject& object = *find_object(*page, key);
+    EXPECT_EQ(changed_at(*page, object, 0), 100);
+    EXPECT_EQ(changed_at(*page, object, 49), 100);
+    EXPECT_EQ(changed_at(*page, object, 50), 200);
+    EXPECT_EQ(changed_at(*page, object, 499), 1000);
+    EXPECT_EQ(changed_at(*page, object, 500), 1000) << "nothing came since: its stamp";
+    for (int i = 11; i <= 40; ++i) bump_object(*page, key, 100 * i, 50);
+    EXPECT_EQ(changed_at(*page, object, 0), 100 * (40 - int{protocol::ObjectHistory::kChanges} + 1))
+        << "the oldest one remembered";
+}
+
 TEST(SharedObjects, KeysOfDifferentKindsAreDifferentObjects) {
     LabPage page;
     bump_object(*page, object_key(ObjectKind::Process, 1), 10);

@@ -54,6 +54,12 @@ TEST(Guest, AThreadThatOnlyLoadsInALoopIsProvenToSpinBySingleSteps) {
     EXPECT_GE(lab.probes, 1U);
 }
 
+TEST(Guest, ThreadsAreMadeThoughLibcsOwnMmapIsPatchedAndWaitsForALockOfAnotherThread) {
+    const std::string first = output_of({"hooked_mmap"});
+    EXPECT_EQ(first, "6 threads, waited 1\n");
+    EXPECT_EQ(output_of({"hooked_mmap"}), first);
+}
+
 TEST(Guest, AComputingLoopIsNoSpinner) {
     FakeLab lab;
     EXPECT_EQ(output_of({"compute"}, lab).empty(), false);

@@ -39,8 +39,17 @@ TEST_F(VerbsTest, EveryOperationPointerIsFilled) {
 
 TEST_F(VerbsTest, WhatIsNotSupportedAnswersEopnotsupp) {
     ibv_wq_init_attr work_queue{};
+    work_queue.wq_type = IBV_WQT_RQ;
+    work_queue.pd = pd;
+    work_queue.cq = cq;
+    work_queue.comp_mask = IBV_WQ_INIT_ATTR_FLAGS;
+    work_queue.create_flags = IBV_WQ_FLAGS_CVLAN_STRIPPING;
     errno = 0;
     EXPECT_EQ(ibv_create_wq(context, &work_queue), nullptr);
+    EXPECT_EQ(errno, EOPNOTSUPP);
+    ibv_counters_init_attr counters{};
+    errno = 0;
+    EXPECT_EQ(ibv_create_counters(context, &counters), nullptr);
     EXPECT_EQ(errno, EOPNOTSUPP);
     ibv_alloc_dm_attr memory{4096, 0, 0};
     errno = 0;

@@ -305,6 +305,8 @@ size_t FakeServer::answer(const uint8_t* message, uint8_t* reply, std::vector<in
             case Op::OpenCm:
             case Op::CommandCm:
             case Op::CloseCm:
+            case Op::CreateFlow:
+            case Op::DestroyFlow:
                 error = EOPNOTSUPP;
                 break;
             case Op::CloseDevice:

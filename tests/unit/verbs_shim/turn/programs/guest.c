@@ -1,6 +1,7 @@
 /* What unmodified programs do with time, threads, children and memory; one scenario per first argument. Prints what a
  * deterministic lab makes always the same. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
@@ -12,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -433,6 +436,54 @@ static int compute(void) {
     return 0;
 }
 
+/* --- libc's own mmap is patched, as UCX patches it; the hook waits for a lock that another thread holds --------------
+ */
+static volatile int hooked;
+
+static void* hook(void* at, size_t bytes, int protection, int flags, int fd, long offset) {
+    if (hooked) {
+        pthread_mutex_lock(&mutex);
+        pthread_mutex_unlock(&mutex);
+    }
+    return (void*)syscall(SYS_mmap, at, bytes, protection, flags, fd, offset);
+}
+
+static void* holds_the_lock(void* nothing) {
+    pthread_mutex_lock(&mutex);
+    hooked = 1;
+    usleep(2000);
+    pthread_mutex_unlock(&mutex);
+    return nothing;
+}
+
+static void* counts(void* counter) {
+    __atomic_fetch_add((int*)counter, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static int hooked_mmap(void) {
+    enum { THREADS = 6 };
+    uint8_t jump[12] = {0x48, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xE0}; /* mov $hook, %rax; jmp *%rax */
+    void* const to = (void*)&hook;
+    memcpy(jump + 2, &to, sizeof to);
+    uint8_t* const code = dlsym(dlopen("libc.so.6", RTLD_NOW), "mmap");
+    uint8_t* const page = (uint8_t*)((uintptr_t)code & ~(uintptr_t)4095);
+    if (mprotect(page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return 3;
+    memcpy(code, jump, sizeof jump);
+    pthread_t holder, made[THREADS];
+    int ran = 0;
+    if (pthread_create(&holder, NULL, &holds_the_lock, NULL) != 0) return 4;
+    usleep(1000);
+    const long long began = now_ns();
+    for (int i = 0; i < THREADS; ++i)
+        if (pthread_create(&made[i], NULL, &counts, &ran) != 0) return 5;
+    const long long took = now_ns() - began;
+    for (int i = 0; i < THREADS; ++i) pthread_join(made[i], NULL);
+    pthread_join(holder, NULL);
+    printf("%d threads, waited %d\n", ran, took > 900000 && took < 1300000);
+    return 0;
+}
+
 int main(int argc, char** argv) {
     const char* what = argc > 1 ? argv[1] : "";
     int n = argc > 2 ? atoi(argv[2]) : 0;
@@ -450,5 +501,6 @@ int main(int argc, char** argv) {
     if (!strcmp(what, "memory")) return memory(n);
     if (!strcmp(what, "forms")) return forms();
     if (!strcmp(what, "compute")) return compute();
+    if (!strcmp(what, "hooked_mmap")) return hooked_mmap();
     return 2;
 }
