@@ -71,7 +71,8 @@ class RingAllReduce {
 
   private:
     void add_ring(uint32_t r) {
-        for (uint16_t h = 0; h < hosts_.size(); ++h)
+        const auto hosts = static_cast<uint16_t>(hosts_.size());
+        for (uint16_t h = 0; h < hosts; ++h)
             for (uint32_t i = 0; i < gpus_; ++i) {
                 // Even hosts are entered at r and left at r+1 (downwards around), odd ones the other way.
                 const uint32_t g = h % 2 == 0 ? (r + gpus_ - i) % gpus_ : (r + 1 + i) % gpus_;

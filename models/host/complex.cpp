@@ -14,9 +14,16 @@ using sim::SimTime;
 namespace {
 /// What of a cache DMA finds and replaces as one.
 constexpr uint64_t kCacheGranule = 4096;
+
+PlatformSpec checked(PlatformSpec p) {
+    const std::vector<PlatformProblem> problems = check_platform(p);
+    SIM_CHECK(problems.empty(), problems.front().where, problems.front().problem);
+    return p;
+}
+
 }  // namespace
 
-Complex::Complex(PlatformSpec platform) : platform_(std::move(platform)), routes_(platform_) {
+Complex::Complex(PlatformSpec platform) : platform_(checked(std::move(platform))), routes_(platform_) {
     make_parts();
     make_agents();
     for (const NumaNodeSpec& n : platform_.numa_nodes) caches_.emplace_back(n.llc_bytes / kCacheGranule);

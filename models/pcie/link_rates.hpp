@@ -68,7 +68,7 @@ inline constexpr int64_t kSkipBytes = 4, kSkipInterval = 1538;
 [[nodiscard]] constexpr int64_t ack_limit(const LinkSpec& l) noexcept {
     const auto width = static_cast<size_t>(std::countr_zero(l.lanes));
     const auto size = static_cast<size_t>(std::countr_zero(l.max_payload)) - 7;
-    return (l.max_payload + kTlpOverhead) * kAckFactorTenths[width][size] / (10 * l.lanes) +
+    return (l.max_payload + kTlpOverhead) * kAckFactorTenths[width][size] / 10 / (int64_t{1} << width) +
            generation_row(l).internal_delay;
 }
 

@@ -75,10 +75,10 @@ class DetachedLab final : public server::LabObserver {
     /// Two GPUs next to the first host's adapter.
     static host::PlatformSpec platform_with_gpus() {
         host::PlatformSpec platform;
-        platform.numa_nodes.emplace_back();
-        platform.bridges.emplace_back();
-        platform.nics.emplace_back();
-        platform.gpus.resize(2);
+        platform.numa_nodes.emplace_back().name = "node0";
+        platform.bridges.emplace_back().name = "root0";
+        platform.nics.emplace_back().name = "nic0";
+        for (const char* name : {"gpu0", "gpu1"}) platform.gpus.emplace_back().name = name;
         return platform;
     }
 

@@ -86,7 +86,7 @@ enum class Op : uint16_t {
     CloseCm,    ///< handle: its last descriptor of the process is closed
     CreateFlow,
     DestroyFlow,
-    OpenGpus,   ///< gpu_messages.hpp
+    OpenGpus,  ///< gpu_messages.hpp
     UseGpu,
     RegDmaBufMr,
     kCount

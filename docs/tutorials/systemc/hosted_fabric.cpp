@@ -3,7 +3,7 @@
 #include <iostream>
 #include <systemc>
 
-#include "tools/systemc/fabric_module.hpp"
+#include <tools/systemc/fabric_module.hpp>
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <systemc>
 #include <tlm>
 
-#include "tools/systemc/fabric_module.hpp"
+#include <tools/systemc/fabric_module.hpp>
 
 namespace {
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "models/host/relation.hpp"
+#include "sim/check.hpp"
 #include "tests/conformance/pcie/rig.hpp"
 #include "tests/support/platforms.hpp"
 
@@ -130,6 +131,13 @@ TEST(Credits, ASlowLinkHoldsUpTheFastOneBeforeIt) {
     EXPECT_NEAR((last - SimTime::us(1)).in_us(), 31.5 + 0.4, 0.4);
     EXPECT_NEAR(waited, 31.5 * (409.6 - 32.8) / 409.6, 1.5);
     EXPECT_NEAR(c.up(0).use.total().in_us(), 409.6e3 * 8 / 415.8e3, 0.1) << "it is busy only as long as bytes take";
+}
+
+TEST(Complex, IsNotBuiltFromAPlatformWithMistakes) {
+    const sim::ThrowingChecks throwing;
+    host::PlatformSpec p = test::two_socket();
+    p.gpus[1].slot.lanes = 3;
+    EXPECT_THROW(Complex c(p), sim::CheckError);
 }
 
 TEST(Relations, AreThoseOfNvidiaSmi) {

@@ -20,8 +20,19 @@ struct GpuRange {
     std::shared_ptr<GpuBlock> block;
 };
 
+int no_access(Call& call, const char* text) {
+    call.lab.explain(call.client, text);
+    return EFAULT;
+}
+
 int register_range(Call& call, ContextObject& context, uint32_t pd_handle, uint32_t access, uint64_t addr,
                    const GpuRange& range, protocol::RegMrReply& reply) {
+    if (!range.host.complex().reachable(static_cast<host::AgentId>(context.device), range.host.memory_id(range.gpu)))
+        return no_access(
+            call,
+            "registering GPU memory: EFAULT: the adapter cannot reach this GPU: a host bridge between them "
+            "refuses requests from device to device (peer_to_peer: false), so that its driver finds no DMA "
+            "address. Use an adapter below the GPU's own PCIe switch, or go through host memory.");
     const PdObject* pd = pd_in(call, pd_handle, call.client.pds.find(pd_handle)->context);
     hca::MrSpec spec;
     spec.pd = pd->pd;
@@ -46,11 +57,6 @@ int register_range(Call& call, ContextObject& context, uint32_t pd_handle, uint3
     mr.gpu_space = spec.space;
     mr.gpu_block = range.block;
     return keep_mr(call, std::move(mr), keys.value, reply);
-}
-
-int no_access(Call& call, const char* text) {
-    call.lab.explain(call.client, text);
-    return EFAULT;
 }
 
 }  // namespace

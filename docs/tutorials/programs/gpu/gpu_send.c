@@ -76,12 +76,14 @@ static struct window register_memory(void) {
     struct ibv_mr* mr;
     if (way == DMABUF) {
         int fd = -1;
-        CUresult error = cuMemGetHandleForAddressRange(&fd, (CUdeviceptr)(uintptr_t)gpu_memory, bytes,
-                                                       CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
+        CUresult error = cuInit(0);
+        if (error == CUDA_SUCCESS)
+            error = cuMemGetHandleForAddressRange(&fd, (CUdeviceptr)(uintptr_t)gpu_memory, bytes,
+                                                  CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
         if (error != CUDA_SUCCESS) {
             const char* text = NULL;
             cuGetErrorString(error, &text);
-            fprintf(stderr, "cuMemGetHandleForAddressRange: %s\n", text ? text : "?");
+            fprintf(stderr, "dma-buf of GPU memory: %s\n", text ? text : "?");
             exit(1);
         }
         mr = ibv_reg_dmabuf_mr(nic.pd, 0, bytes, (uint64_t)(uintptr_t)gpu_memory, fd,
