@@ -172,8 +172,9 @@ struct LabSession::Parts {
             if (gpus == nullptr) continue;
             host::HostNode& node = adapters->host(i);
             node.add_part(*gpus);
-            lab->attach_gpus(h, {&node.complex(), [&node](const host::CopySpec& copy, sim::SimTime now,
-                                                          host::CopySink& sink) { node.submit(copy, now, sink); }});
+            std::vector<std::string> devices;
+            for (const server::Nic& nic : lab->hosts()[h].nics) devices.push_back(nic.config.device);
+            lab->attach_gpus(h, timing_of(node, devices));
         }
     }
 };

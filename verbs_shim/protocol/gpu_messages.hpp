@@ -110,6 +110,9 @@ enum class GpuCall : uint32_t {
     ModuleLoad,  ///< flags: one GpuModule
     ModuleUnload,  ///< flags: one GpuModule
     Reset,         ///< everything that the process has on `gpu` goes
+    PciFunctions,  ///< → a fd: a file of `value` PciInfo, those above before those below
+    AcsControl,    ///< value: a downstream port's place in that file; flags: what is written to its ACS Control
+    NumaNodes,     ///< → a fd: a file of `value` NumaInfo
     kCount
 };
 

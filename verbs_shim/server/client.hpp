@@ -162,6 +162,8 @@ struct Client {
     uint32_t host = 0;
     uint32_t program = 0;
     std::string command;
+    /// Where numactl has put it; kNearestMemory: nowhere.
+    host::MemoryId cpu_node = host::kNearestMemory, memory_node = host::kNearestMemory;
     host::AddressSpaceId space = 0;
     std::unique_ptr<Arena> arena;
 

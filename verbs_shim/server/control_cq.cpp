@@ -38,7 +38,7 @@ int create_cq(Call& call, const protocol::CreateCqRequest& request, protocol::Cr
         if (channel == nullptr || channel->context != request.context) return EINVAL;
     }
     const auto by = call.by(*context);
-    const auto cq = context->hca->create_cq(by, {request.cqe, channel != nullptr});
+    const auto cq = context->hca->create_cq(by, {request.cqe, channel != nullptr, call.client.memory_node});
     if (!cq.ok()) return cq.error;
     const auto capacity = context->hca->cq_capacity(by, cq.value);
     const auto ring = call.client.arena->allocate(capacity.value, sizeof(protocol::CqSlot));

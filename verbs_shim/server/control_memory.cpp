@@ -93,7 +93,8 @@ int reg_mr(Call& call, const protocol::RegMrRequest& request, protocol::RegMrRep
     if (context == nullptr || pd == nullptr) return EINVAL;
     if (is_gpu_memory(call, request.addr)) return reg_gpu_mr(call, *context, request, reply);
     // The HCA checks everything else; asking it first keeps its errors (EINVAL) ahead of EFAULT, as the kernel does.
-    const hca::MrSpec spec{pd->pd, call.client.space, request.addr, request.length, request.iova, request.access};
+    const hca::MrSpec spec{pd->pd,       call.client.space, request.addr,           request.length,
+                           request.iova, request.access,    call.client.memory_node};
     const auto keys = context->hca->reg_mr(call.by(*context), spec);
     if (!keys.ok()) return keys.error;
     // On-demand paging: what is not mapped is found out at the access.
@@ -132,7 +133,8 @@ int rereg_mr(Call& call, const protocol::RegMrRequest& request, protocol::RegMrR
                            moved ? request.addr : mr->addr,
                            moved ? request.length : mr->length,
                            moved ? request.iova : mr->iova,
-                           access};
+                           access,
+                           call.client.memory_node};
     const auto keys = context->hca->rereg_mr(call.by(*context), mr->mr, request.flags, spec);
     if (!keys.ok()) return keys.error;
     uint32_t segment = mr->segment;

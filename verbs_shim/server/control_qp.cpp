@@ -29,6 +29,7 @@ int resolve_parts(Call& call, const protocol::CreateQpRequest& request, hca::QpI
     init.type = static_cast<hca::QpType>(request.qp_type);
     init.cap = cap_from(request.cap);
     init.sq_sig_all = request.sq_sig_all != 0;
+    init.memory = call.client.memory_node;
     const auto here = [&](const auto* object) { return object != nullptr && object->context == request.context; };
     if (init.type == hca::QpType::XrcRecv) {
         const XrcdObject* xrcd = call.client.xrcds.find(request.xrcd);

@@ -15,6 +15,7 @@
 
 #include "verbs_shim/server/control.hpp"
 #include "verbs_shim/server/lab.hpp"
+#include "verbs_shim/server/numa_placement.hpp"
 #include "verbs_shim/server/sysfs_tree.hpp"
 
 namespace simverbs::server {
@@ -227,6 +228,11 @@ void Lab::admit(UniqueFd connection, const protocol::HelloRequest& hello, pid_t 
     client->command = printable(bounded(hello.command));
     client->space = ++last_space_;
     client->arena = std::make_unique<Arena>();
+    if (const auto& gpus = hosts_[place.host].gpus; gpus != nullptr) {
+        const NumaPlacement numa = numa_placement_of(pid, gpus->config().numa_nodes);
+        client->cpu_node = numa.cpu;
+        client->memory_node = numa.memory;
+    }
     client->socket = std::move(connection);
     entry.pid = roster_.processes[place.process].pid = pid;
     entry.exposed.store(0);

@@ -1,9 +1,9 @@
-// nvidia-smi, lsmod and modprobe on simulated hosts with GPUs: one program, named by how it is called.
+// nvidia-smi, lsmod and modprobe on simulated hosts with GPUs, and where their other commands begin.
 #include <cstdio>
 #include <cstring>
 #include <string_view>
 
-#include "verbs_shim/cuda/common/calls.hpp"
+#include "verbs_shim/cuda/commands/commands.hpp"
 
 using namespace simverbs::cuda;
 using namespace simverbs::protocol;
@@ -139,5 +139,8 @@ int main(int argc, char** argv) {
     }
     if (name == "lsmod") return lsmod();
     if (name == "modprobe") return modprobe(argc, argv);
+    if (name == "lspci") return commands::lspci(argc, argv);
+    if (name == "setpci") return commands::setpci(argc, argv);
+    if (name == "numactl") return commands::numactl(argc, argv);
     return nvidia_smi(argc, argv);
 }

@@ -80,6 +80,9 @@ constexpr auto kHandlers = [] {
     t[at(GpuCall::ModuleLoad)] = {gpu_module_load, kPageTables};
     t[at(GpuCall::ModuleUnload)] = {gpu_module_unload, kPageTables};
     t[at(GpuCall::Reset)] = {gpu_reset, kPageTables};
+    t[at(GpuCall::PciFunctions)] = {gpu_pci_functions, kPageTables};
+    t[at(GpuCall::AcsControl)] = {gpu_acs_control, kKernelCall};
+    t[at(GpuCall::NumaNodes)] = {gpu_numa_nodes, kKernelCall};
     return t;
 }();
 static_assert([] {

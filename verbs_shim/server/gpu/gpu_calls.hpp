@@ -76,4 +76,9 @@ int gpu_modules(GpuRequestScope&);
 int gpu_module_load(GpuRequestScope&);
 int gpu_module_unload(GpuRequestScope&);
 
+// gpu_pci_calls.cpp
+int gpu_pci_functions(GpuRequestScope&);
+int gpu_acs_control(GpuRequestScope&);
+int gpu_numa_nodes(GpuRequestScope&);
+
 }  // namespace simverbs::server

@@ -12,6 +12,7 @@
 #include "models/host/host_complex.hpp"
 #include "sim/node.hpp"
 #include "verbs_shim/protocol/gpu_messages.hpp"
+#include "verbs_shim/protocol/pci_info.hpp"
 #include "verbs_shim/server/gpu/gpu_client.hpp"
 #include "verbs_shim/server/gpu/gpu_memory.hpp"
 
@@ -32,6 +33,7 @@ struct HostGpusConfig {
     bool gdrdrv = true;       ///< GDRCopy's module
     bool dma_buf = true;      ///< the driver exports dma-bufs
     std::string topology;     ///< what `nvidia-smi topo -m` prints
+    std::vector<protocol::NumaInfo> numa;
 };
 
 /// What times copies and CPUs' accesses to a GPU's window: a HostComplex, with whatever its host needs around it.
@@ -39,6 +41,10 @@ struct GpuTiming {
     host::HostComplex* complex = nullptr;
     /// Hands a copy over at `now`, which is at or after all that has happened; `sink` must live until its end.
     std::function<void(const host::CopySpec&, sim::SimTime now, host::CopySink& sink)> submit;
+    /// The host's PCI as it is now, ACS Control apart; null: it has none to show.
+    std::function<std::vector<protocol::PciInfo>()> pci_functions;
+    /// A switch redirects requests between peers to the root from `now` on, or no longer.
+    std::function<void(uint16_t switch_index, bool on, sim::SimTime now)> redirect_peers;
 };
 
 /// Runs as a node of the engine, or as a part of its host's. Everything in program order and in GPU order; a work's
@@ -59,6 +65,10 @@ class GpuHost final : public sim::Node, public host::CopySink {
     }
     [[nodiscard]] host::HostComplex& complex() { return *timing_.complex; }
     [[nodiscard]] uint32_t& modules() noexcept { return modules_; }
+    /// With the values of ACS Control. A switch redirects while any of its downstream ports has Request Redirect.
+    [[nodiscard]] std::vector<protocol::PciInfo> pci_functions() const;
+    void write_acs_control(const std::vector<protocol::PciInfo>& functions, size_t port, uint32_t value,
+                           sim::SimTime now);
 
     // ---- queues, from the control path
     [[nodiscard]] std::shared_ptr<GpuStream> make_stream(const Client& client, uint32_t gpu, bool blocking);
@@ -122,6 +132,7 @@ class GpuHost final : public sim::Node, public host::CopySink {
     HostGpusConfig config_;
     std::vector<std::shared_ptr<GpuMemory>> memories_;
     uint32_t modules_ = 0;
+    std::map<size_t, uint32_t> acs_control_;  ///< what was written, by the port's place among the functions
     host::PayloadMover* mover_ = nullptr;
     GpuTiming timing_;
     host::AgentId first_agent_ = 0;

@@ -45,6 +45,7 @@ bool find_place(GpuRequestScope& s, uint64_t address, uint64_t span, GpuPlace& p
     if (gpu_of_address(s.client, s.host, address) != kNoItem || gpu_of_address(s.client, s.host, end - 1) != kNoItem)
         return false;
     place.space = s.call.client.space;
+    place.memory = s.call.client.memory_node;
     place.at = address;
     place.is_host = true;
     const auto it = s.client.registration_at(address);

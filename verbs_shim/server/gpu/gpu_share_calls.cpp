@@ -224,7 +224,7 @@ int gpu_pin_store(GpuRequestScope& s) {
     const GpuPin* pin = find_pin(s);
     if (pin == nullptr || s.request.bytes > pin->bytes) return EINVAL;
     const auto end =
-        s.host.complex().cpu_store(host::kNearestMemory, s.call.now, s.host.memory_id(pin->gpu), s.request.bytes);
+        s.host.complex().cpu_store(s.call.client.cpu_node, s.call.now, s.host.memory_id(pin->gpu), s.request.bytes);
     s.call.cost_ps = (end - s.call.now).in_ps();
     return 0;
 }
@@ -233,7 +233,7 @@ int gpu_pin_load(GpuRequestScope& s) {
     const GpuPin* pin = find_pin(s);
     if (pin == nullptr || s.request.bytes > pin->bytes) return EINVAL;
     const auto end =
-        s.host.complex().cpu_load(host::kNearestMemory, s.call.now, s.host.memory_id(pin->gpu), s.request.bytes);
+        s.host.complex().cpu_load(s.call.client.cpu_node, s.call.now, s.host.memory_id(pin->gpu), s.request.bytes);
     s.call.cost_ps = (end - s.call.now).in_ps();
     return 0;
 }
