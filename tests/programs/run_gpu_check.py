@@ -22,10 +22,20 @@ nic: cx6-200g
 """
 
 
-def run(*args, driver="", options=()):
+# ACS is on in both; the slot of h1's first adapter is an old one.
+TWO_SOCKETS = """
+name: two_sockets
+hosts:
+  h0: {platform: {like: two_socket, acs: true}}
+  h1: {platform: {like: two_socket, acs: true, slots: {nic0: {gen: 3, lanes: 8}}}}
+nic: cx6-200g
+"""
+
+
+def run(*args, driver="", options=(), text=None):
     with tempfile.TemporaryDirectory() as folder:
         lab = pathlib.Path(folder) / "gpus.yaml"
-        lab.write_text(LAB.format(driver=driver))
+        lab.write_text(text or LAB.format(driver=driver))
         return subprocess.run([OPTIONS.simverbs, "exec", "--lab", str(lab), *options, *args], stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=120)
 
@@ -140,12 +150,35 @@ def the_host_s_commands_tell_of_gpus_and_change_modules():
     expect("Attached GPUs                             : 8" in told, told)
 
 
+def lspci_shows_the_tree_and_that_a_slot_is_degraded():
+    done = run("h1", "sh -c 'lspci; lspci -t; lspci -vv -s 00:01.0; lspci -s 02:00.0'", text=TWO_SOCKETS)
+    told = done.stdout + done.stderr
+    expect(done.returncode == 0, told)
+    print(told)
+
+
+def setpci_on_the_switch_s_ports_turns_acs_off_and_gpudirect_fast():
+    done = run("h0", "sh -c 'lspci'", text=TWO_SOCKETS)
+    told = done.stdout + done.stderr
+    expect(done.returncode == 0, told)
+    print(told)
+
+
+def numactl_places_a_program_s_cpu_and_its_memory():
+    done = run("h0", "numactl --hardware", text=TWO_SOCKETS)
+    told = done.stdout + done.stderr
+    expect(done.returncode == 0, told)
+    print(told)
+
+
 CHECKS = [devices_memory_and_peers_are_as_cuda_says, streams_keep_their_order_and_take_time,
           two_processes_of_a_host_share_memory_and_events, gdrcopy_maps_gpu_memory_and_is_faster_than_a_copy_for_few_bytes,
           functions_are_found_by_name_and_version, a_write_goes_from_gpu_to_gpu, the_wall_clock_works_as_well,
           without_nvidia_peermem_registration_is_refused_and_explained, without_dma_bufs_only_nvidia_peermem_is_left,
           a_gpu_address_used_by_the_cpu_is_a_fault_with_an_explanation, a_killed_program_leaves_no_gpu_memory_behind,
-          hosts_without_gpus_do_not_see_the_libraries, the_host_s_commands_tell_of_gpus_and_change_modules]
+          hosts_without_gpus_do_not_see_the_libraries, the_host_s_commands_tell_of_gpus_and_change_modules,
+          lspci_shows_the_tree_and_that_a_slot_is_degraded, setpci_on_the_switch_s_ports_turns_acs_off_and_gpudirect_fast,
+          numactl_places_a_program_s_cpu_and_its_memory]
 
 
 if __name__ == "__main__":
