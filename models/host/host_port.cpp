@@ -25,7 +25,7 @@ void HostPort::attach(HostComplex& complex, AgentId agent) {
 /// `done`: what the adapter's own read path says. Two queues bound a read, the adapter's and the host's.
 sim::SimTime HostPort::read_through(sim::SimTime now, uint32_t bytes, sim::SimTime extra, sim::SimTime done) {
     const DmaTarget target = std::exchange(target_, {});
-    if (target.memory != kAdapterMemory) {
+    if (crosses(target.memory)) {
         const sim::SimTime alone = read_byte_time_.of(bytes) + extra + params_.read_round_trip;
         const sim::SimTime path = complex_->dma_read(agent_, now, target, bytes);
         done = std::max(done, path - complex_->nominal_read(agent_, bytes) + alone);
@@ -35,7 +35,7 @@ sim::SimTime HostPort::read_through(sim::SimTime now, uint32_t bytes, sim::SimTi
 
 sim::SimTime HostPort::write_through(sim::SimTime now, uint32_t bytes, sim::SimTime done) {
     const DmaTarget target = std::exchange(target_, {});
-    if (target.memory != kAdapterMemory) {
+    if (crosses(target.memory)) {
         const sim::SimTime alone = write_byte_time_.of(bytes) + params_.write_latency;
         const sim::SimTime path = complex_->dma_write(agent_, now, target, bytes);
         done = std::max(done, path - complex_->nominal_write(agent_, bytes) + alone);
@@ -46,7 +46,7 @@ sim::SimTime HostPort::write_through(sim::SimTime now, uint32_t bytes, sim::SimT
 /// The write follows the read, but is asked for at once: requests come in the order of their times.
 sim::SimTime HostPort::find_read_write_delay(sim::SimTime now, uint32_t bytes) {
     const DmaTarget target = std::exchange(target_, {});
-    if (target.memory == kAdapterMemory) return sim::SimTime::zero();
+    if (!crosses(target.memory)) return sim::SimTime::zero();
     const sim::SimTime read = complex_->dma_read(agent_, now, target, bytes) - now;
     const sim::SimTime write = complex_->dma_write(agent_, now, target, bytes) - now;
     return longer_by(read, complex_->nominal_read(agent_, bytes)) +

@@ -39,6 +39,10 @@ class HostPort {
     /// From now on through `complex` (not owned), as its function `agent`. Before the first request.
     void attach(HostComplex& complex, AgentId agent);
     [[nodiscard]] bool has_complex() const noexcept { return complex_ != nullptr; }
+    /// Can requests get to this memory at all? Not to a GPU's behind a bridge that refuses peers.
+    [[nodiscard]] bool reaches(MemoryId memory) const {
+        return complex_ == nullptr || memory >= kAdapterMemory || complex_->reachable(agent_, memory);
+    }
     /// Where the next request goes, and that one alone; without a call, to the nearest memory. For a complex.
     void aim(DmaTarget target) noexcept { target_ = target; }
 
@@ -94,6 +98,8 @@ class HostPort {
         sim::SimTime at = sim::SimTime::max();
         ReadTag tag = 0;
     };
+    /// A request for memory that is out of reach goes nowhere: the adapter tells of it.
+    [[nodiscard]] bool crosses(MemoryId memory) const { return memory != kAdapterMemory && reaches(memory); }
     sim::SimTime read_through(sim::SimTime now, uint32_t bytes, sim::SimTime extra, sim::SimTime done);
     sim::SimTime write_through(sim::SimTime now, uint32_t bytes, sim::SimTime done);
     [[nodiscard]] sim::SimTime find_read_write_delay(sim::SimTime now, uint32_t bytes);

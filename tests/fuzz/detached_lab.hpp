@@ -75,10 +75,12 @@ class DetachedLab final : public server::LabObserver {
     /// Two GPUs next to the first host's adapter.
     static host::PlatformSpec platform_with_gpus() {
         host::PlatformSpec platform;
-        platform.numa_nodes.emplace_back();
-        platform.bridges.emplace_back();
-        platform.nics.emplace_back();
-        platform.gpus.resize(2);
+        platform.name = "fuzz";
+        platform.numa_nodes.emplace_back().name = "node0";
+        platform.bridges.emplace_back().name = "root0";
+        platform.nics.emplace_back().name = "nic0";
+        platform.gpus.emplace_back().name = "gpu0";
+        platform.gpus.emplace_back().name = "gpu1";
         return platform;
     }
 

@@ -48,6 +48,8 @@ Device::LocalFault Device::resolve_sges(uint32_t pd, std::span<const Sge> sges, 
         const Mr* mr = mrs.find_lkey(sge.lkey);
         const MrVerdict verdict = check_access(mr, pd, sge.addr, n, needed);
         if (verdict != MrVerdict::Ok) return {local_check_of(verdict), sge.addr, n, sge.lkey};
+        if (!host_port.reaches(mr->host_memory)) [[unlikely]]
+            return {Check::LocalMemory, sge.addr, n, sge.lkey};
         out.push_back({mr->space, mr->addr + (sge.addr - mr->iova), n});
         left -= n;
     }
@@ -71,6 +73,8 @@ Device::LocalFault Device::scatter(uint32_t pd, std::span<const Sge> sges, uint6
             const Mr* mr = mrs.find_lkey(sge.lkey);
             const MrVerdict verdict = check_access(mr, pd, sge.addr + offset, n, kLocalWrite);
             if (verdict != MrVerdict::Ok) return {local_check_of(verdict), sge.addr + offset, n, sge.lkey};
+            if (!host_port.reaches(mr->host_memory)) [[unlikely]]
+                return {Check::LocalMemory, sge.addr + offset, n, sge.lkey};
             write_payload(payload, done, n, mr->space, mr->addr + (sge.addr + offset - mr->iova), part, visible_at);
             done += n;
         }

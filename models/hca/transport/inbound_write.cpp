@@ -11,6 +11,9 @@ InboundFault check_remote(const Device& d, const Qp& qp, uint64_t va, uint32_t r
     MrVerdict verdict = check_access(mr, qp.pd, va, length, needed);
     if (verdict == MrVerdict::OutOfBounds && mr->is_window() && !d.profile.behaviour.checks_window_bounds)
         verdict = check_access(d.mrs.find(mr->bound_to), qp.pd, va, length, 0);
+    // Its requests would come back as not supported by whoever stands in the way.
+    if (verdict == MrVerdict::Ok && !d.host_port.reaches(mr->host_memory)) [[unlikely]]
+        return {Check::LocalMemory, va, length, rkey};
     return {remote_check_of(verdict), va, length, rkey};
 }
 

@@ -104,6 +104,21 @@ TEST(HostMemory, InlineDataAreReadFromNowhere_AndMemoryOnTheAdapterCrossesNothin
     EXPECT_EQ(t.inside[0]->requests, (Requests{"write 64 of memory 3"}));
 }
 
+TEST(HostMemory, OutOfReach_HereTheRequestFails_ThereItIsAnOperationalError) {
+    for (const size_t where : {0U, 1U}) {
+        for (const WrOpcode op : {WrOpcode::RdmaWrite, WrOpcode::RdmaRead}) {
+            TwoHosts t;
+            t.inside[where]->out_of_reach = kRegion;
+            t.rig.send(t.a, op, 1, t.a.base, 1500, t.b.base, t.b.mr.rkey);
+            t.rig.settle();
+            EXPECT_EQ(t.rig.completions(t.a), where == 0 ? "1:LOC_PROT_ERR" : "1:REM_OP_ERR");
+            for (const auto* inside : t.inside)
+                for (const std::string& request : inside->requests)
+                    EXPECT_TRUE(inside != t.inside[where] || request.ends_with("memory 3")) << request;
+        }
+    }
+}
+
 TEST(HostMemory, AWindowReachesTheMemoryOfItsRegion) {
     TwoHosts t;
     const auto window = t.b.hca->alloc_mw(t.rig.by(t.b), t.b.pd, MwType::Type1);

@@ -14,6 +14,7 @@ class FakeComplex final : public HostComplex {
     sim::SimTime read = sim::SimTime::ns(500), write = sim::SimTime::ns(300), mmio = sim::SimTime::ns(100);
     sim::SimTime nominal = sim::SimTime::ns(400);  ///< of a read; 100 ns less of a write
     sim::SimTime busy;                             ///< each request holds its queue for this long
+    MemoryId out_of_reach = 0x1234;
     std::vector<std::string> diary;
     std::vector<DmaTarget> targets;
     std::vector<std::string> requests;  ///< "read 64 of memory 3"
@@ -28,7 +29,7 @@ class FakeComplex final : public HostComplex {
     }
     sim::SimTime accepts_write(AgentId) const override { return sim::SimTime::zero(); }
     sim::SimTime interrupt(AgentId, sim::SimTime now, MemoryId) override { return now + write; }
-    bool reachable(AgentId, MemoryId) const override { return true; }
+    bool reachable(AgentId, MemoryId memory) const override { return memory != out_of_reach; }
     sim::SimTime nominal_mmio_write(AgentId, uint32_t) const override { return sim::SimTime::ns(80); }
     sim::SimTime nominal_read(AgentId, uint32_t) const override { return nominal; }
     sim::SimTime nominal_write(AgentId, uint32_t) const override { return nominal - sim::SimTime::ns(100); }

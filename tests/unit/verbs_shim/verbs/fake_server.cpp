@@ -307,6 +307,9 @@ size_t FakeServer::answer(const uint8_t* message, uint8_t* reply, std::vector<in
             case Op::CloseCm:
             case Op::CreateFlow:
             case Op::DestroyFlow:
+            case Op::OpenGpus:
+            case Op::UseGpu:
+            case Op::RegDmaBufMr:
                 error = EOPNOTSUPP;
                 break;
             case Op::CloseDevice:
