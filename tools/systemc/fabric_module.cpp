@@ -42,9 +42,11 @@ class FabricModule::Clock final : public Pacer {
 };
 
 /// A part of a host whose model is bound to a socket.
-class FabricModule::Part final : public PartTiming {
+/// A module, as sockets must be in one wherever the design asks for them.
+class FabricModule::Part final : public sc_core::sc_module, public PartTiming {
   public:
-    explicit Part(const std::string& name) : name_(name), socket(sc_core::sc_gen_unique_name("part")) {}
+    Part(const sc_core::sc_module_name& module, const std::string& name)
+        : sc_module(module), name_(name), socket("socket") {}
 
     int64_t pass(bool is_write, uint64_t address, uint32_t bytes, int64_t arrival) override {
         if (zeros_.size() < bytes) zeros_.resize(bytes);
@@ -77,7 +79,7 @@ class FabricModule::Part final : public PartTiming {
 };
 
 tlm::tlm_initiator_socket<>& FabricModule::in_place_of(const std::string& part) {
-    auto made = std::make_unique<Part>(part);
+    auto made = std::make_unique<Part>(sc_core::sc_gen_unique_name("part"), part);
     scenario_.replace(part, *made);
     return parts_.emplace_back(std::move(made))->socket;
 }

@@ -25,6 +25,8 @@ constexpr SimTime kLongestTurn = SimTime::us(100);
 constexpr SimTime kLeap = SimTime::ms(1);
 constexpr uint32_t kLooksBeforeStall = 10;  ///< of 10 ms
 constexpr int64_t kArrivalTimeoutNs = 20'000'000'000;
+constexpr int64_t kAsleepAtEndNs = 1'000'000'000;  ///< real time
+constexpr int64_t kRunsAtEndNs = 2'000'000;        ///< CPU time: more than looking whether the lab is still there
 
 /// For protocol::wait_awhile.
 struct RealSystem {
@@ -192,12 +194,21 @@ void Arbiter::finish_exit(uint32_t slot, SimTime at) {
 /// The process has said its last word; what it still prints belongs here, not where the kernel happens to finish it.
 bool Arbiter::await_death(uint32_t slot) {
     const uint32_t process = process_of(slot);
+    const pid_t pid = entry_of(slot).pid;
     const int64_t began = real_ns();
+    int64_t awake = began, ran = 0;
     while (lab_->roster().processes[process].used && !lab_->is_dead(process)) {
         if (owner_->stop_requested()) return false;
         lab_->poller().poll(1);
         owner_->drain_output();
-        if (real_ns() - began < kArrivalTimeoutNs) continue;
+        // Whoever is on its way out runs, or waits for a core; who sleeps has only said so.
+        const int64_t now = real_ns();
+        const ThreadReading reading = read_thread(pid, pid);
+        if (reading.state != 'S' || reading.run_ns - ran > kRunsAtEndNs) {
+            awake = now;
+            ran = reading.run_ns;
+        }
+        if (now - awake < kAsleepAtEndNs && now - began < kArrivalTimeoutNs) continue;
         lose_turn(slot, "says that it ends, but does not");
         return false;
     }
