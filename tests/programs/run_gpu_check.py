@@ -27,7 +27,7 @@ TWO_SOCKETS = """
 name: two_sockets
 hosts:
   h0: {platform: {like: two_socket, acs: true}}
-  h1: {platform: {like: two_socket, acs: true, slots: {nic0: {gen: 3, lanes: 8}}}}
+  h1: {platform: {like: two_socket, acs: true, slots: {nic0: {gen: 3, width: 8}}}}
 nic: cx6-200g
 """
 

@@ -32,6 +32,13 @@ std::string address_of(const PciInfo& f, bool with_domain) {
     return (with_domain ? hexadecimal("%04x:", f.domain) : "") + hexadecimal("%02x:", f.bus) + place_of(f);
 }
 
+/// The product's name without a vendor's that comes first.
+std::string without_vendor(std::string_view product) {
+    constexpr std::string_view kVendor = "NVIDIA ";
+    if (product.substr(0, kVendor.size()) == kVendor) product.remove_prefix(kVendor.size());
+    return std::string(product);
+}
+
 std::string title_of(const PciInfo& f) {
     const std::string slot = f.slot;
     switch (f.kind) {
@@ -44,7 +51,7 @@ std::string title_of(const PciInfo& f) {
         case PciKind::Nic:
             return "Infiniband controller: simverbs adapter " + std::string(f.device_name);
         case PciKind::Gpu:
-            return "3D controller: NVIDIA Corporation " + std::string(f.product);
+            return "3D controller: NVIDIA Corporation " + without_vendor(f.product);
     }
     return slot;
 }
