@@ -151,24 +151,72 @@ def the_host_s_commands_tell_of_gpus_and_change_modules():
 
 
 def lspci_shows_the_tree_and_that_a_slot_is_degraded():
-    done = run("h1", "sh -c 'lspci; lspci -t; lspci -vv -s 00:01.0; lspci -s 02:00.0'", text=TWO_SOCKETS)
+    done = run("h1", "sh -c 'lspci; lspci -t; lspci -vv -s 03:00.0'", "h0", "lspci -vv -s 03:00.0", text=TWO_SOCKETS)
     told = done.stdout + done.stderr
     expect(done.returncode == 0, told)
-    print(told)
+    for line in ("02:01.0 PCI bridge: simverbs PCIe switch plx0, downstream port",
+                 "03:00.0 Infiniband controller: simverbs adapter mlx5_0",
+                 "04:00.0 3D controller: NVIDIA Corporation A100-PCIE-40GB",
+                 " \\-[0000:00]---01.0-[01-04]----00.0-[02-04]--+-00.0-[03]----00.0",
+                 "\\-01.0-[04]----00.0",
+                 "[h1] \t\tLnkCap:\tSpeed 16GT/s, Width x16",
+                 "[h1] \t\tLnkSta:\tSpeed 8GT/s (downgraded), Width x8 (downgraded)",
+                 "[h0] \t\tLnkSta:\tSpeed 16GT/s, Width x16\n"):
+        expect(line in told, f"no '{line}':\n{told}")
+    refused = run("h1", "lspci -x", text=TWO_SOCKETS)
+    expect(refused.returncode != 0 and "simulated hosts know" in refused.stderr + refused.stdout, refused.stderr)
+
+
+def gpudirect_rate(before):
+    """GB/s from the GPU of a host to that of another like it, below one switch each; `before`: what both do first."""
+    send = f"{program('gpu_send')} --direct -n 8388608"
+    told = run("h0", f"sh -c '{before} {send}'", "h1", f"sh -c '{before} sleep 1; {send} h0'",
+               text=TWO_SOCKETS.replace("gen: 3, width: 8", ""))
+    found = re.search(r"GPU -> GPU .* ([0-9.]+) GB/s", told.stdout)
+    expect(told.returncode == 0 and found, told.stdout + told.stderr)
+    return float(found[1]), told.stdout
 
 
 def setpci_on_the_switch_s_ports_turns_acs_off_and_gpudirect_fast():
-    done = run("h0", "sh -c 'lspci'", text=TWO_SOCKETS)
-    told = done.stdout + done.stderr
-    expect(done.returncode == 0, told)
-    print(told)
+    ports = "for port in 02:00.0 02:01.0; do setpci -s $port ECAP_ACS+0x6.w{}; done;"
+    with_acs, told = gpudirect_rate(ports.format("") + "lspci -vv | grep ACSCtl;")
+    expect(told.count("001d") == 4 and told.count("ReqRedir+") == 4, told)
+    of_one_port, _ = gpudirect_rate("setpci -s 02:00.0 ECAP_ACS+6.w=0;")
+    without, told = gpudirect_rate(ports.format("=0") + "lspci -vv | grep ACSCtl;")
+    expect("ReqRedir+" not in told and told.count("ReqRedir-") == 4, told)
+    expect(with_acs < 12 and of_one_port == with_acs and without > 23, f"{with_acs}, {of_one_port}, {without} GB/s")
+    again, _ = gpudirect_rate(ports.format("=0") + ports.format("=4:4"))
+    expect(again == with_acs, f"{again}, {with_acs} GB/s")
+    for refused in ("-s 00:01.0 ECAP_ACS+6.w", "-s 02:00.0 COMMAND", "-s 7f:00.0 ECAP_ACS+6.w", "ECAP_ACS+6.w"):
+        expect(run("h0", f"setpci {refused}", text=TWO_SOCKETS).returncode != 0, refused)
+
+
+def numbers_of(told, first, column):
+    """The column of the line that begins with `first`."""
+    found = re.search(rf"^\[h0\] +{first} +([0-9. ]+)", told, re.M)
+    expect(found, told)
+    return float(found[1].split()[column])
 
 
 def numactl_places_a_program_s_cpu_and_its_memory():
-    done = run("h0", "numactl --hardware", text=TWO_SOCKETS)
-    told = done.stdout + done.stderr
-    expect(done.returncode == 0, told)
-    print(told)
+    text = TWO_SOCKETS.replace("gen: 3, width: 8", "")
+    done = run("h0", "sh -c 'numactl --hardware; numactl -N 1 -m 0 numactl --show'", text=text)
+    for line in ("available: 2 nodes (0-1)", "node 1 size: 262144 MB", "nodebind: 1", "membind: 0"):
+        expect(done.returncode == 0 and line in done.stdout, done.stdout + done.stderr)
+    refused = run("h0", "numactl -N 2 true", text=text)
+    expect(refused.returncode != 0 and "-N 2" in refused.stdout + refused.stderr, refused.stderr)
+    near, far, far_cpu = (run("h0", f"numactl {where} {program('gdr_latency')}", text=text).stdout
+                          for where in ("-N 0", "-N 1", "-N 1 -m 0"))
+    # Columns: GDRCopy and cudaMemcpy into the GPU, and out of it.
+    expect(numbers_of(far, 64, 2) > numbers_of(near, 64, 2) + 0.1, f"loads of a CPU:\n{near}{far}")
+    expect(numbers_of(far_cpu, 64, 2) == numbers_of(far, 64, 2), f"loads of a CPU:\n{far}{far_cpu}")
+    expect(numbers_of(far, 64, 1) > numbers_of(near, 64, 1) + 0.1, f"copies from memory:\n{near}{far}")
+    expect(numbers_of(far_cpu, 64, 1) == numbers_of(near, 64, 1), f"copies from memory:\n{near}{far_cpu}")
+    # Small messages of nccl_like arrive in registered host memory.
+    near, far = (numbers_of(run("h0", f"numactl -m {node} {program('nccl_like')}",
+                                "h1", f"sh -c 'sleep 1; numactl -m {node} {program('nccl_like')} h0'", text=text).stdout,
+                            8, 0) for node in (0, 1))
+    expect(0.1 < far - near < 0.5, f"half a round: {near} us, in the far node {far} us")
 
 
 CHECKS = [devices_memory_and_peers_are_as_cuda_says, streams_keep_their_order_and_take_time,
