@@ -95,8 +95,9 @@ def a_write_goes_from_gpu_to_gpu():
 
 
 def the_wall_clock_works_as_well():
+    # On two hosts: one program counts what its GPU has free.
     for args in (("h0", f"{program('gpu_write')}", "h1", f"{program('gpu_write')} h0"),
-                 ("h0", f"{program('gpu_cases')} memory peers", "h0", f"{program('gpu_cases')} ipc")):
+                 ("h0", f"{program('gpu_cases')} memory peers", "h1", f"{program('gpu_cases')} ipc")):
         done = run(*args, options=("--clock", "wall"))
         expect(done.returncode == 0, done.stdout + done.stderr)
 
