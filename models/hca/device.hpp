@@ -229,6 +229,8 @@ class Device final : public LidObserver {
     void fail_if_stopped_here(Qp& qp, sim::SimTime now);
     void refill_from_source(Qp& qp, sim::SimTime now);
     void note_drained(Qp& qp, sim::SimTime now);
+    /// UD and raw packets, a message a packet: may the QP's next one begin now? If not, what it waits for is noted.
+    [[nodiscard]] bool may_begin_datagram(Qp& qp, sim::SimTime now);
     /// Earliest time at which this QP may start a message; charges the adapter's and the QP's message rate.
     void charge_message(Qp& qp, sim::SimTime now);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/host/ancestry.hpp"
 #include "models/host/check_platform.hpp"
 #include "models/pcie/link_rates.hpp"
 #include "sim/check.hpp"
@@ -38,15 +39,10 @@ Complex::Complex(PlatformSpec platform) : platform_(checked(std::move(platform))
 
 Complex::~Complex() = default;
 
-const DeviceSlotSpec& Complex::device(AgentId a) const {
-    if (a < platform_.nics.size()) return platform_.nics[a];
-    return platform_.gpus[a - platform_.nics.size()];
-}
-
 pcie::LinkSpec Complex::link(uint16_t index) const {
     const size_t agents = platform_.nics.size() + platform_.gpus.size();
     if (index >= agents) return platform_.switches[index - agents].slot;
-    return pcie::trained(device(index).slot, device(index).device);
+    return pcie::trained(slot_of(platform_, index).slot, slot_of(platform_, index).device);
 }
 
 void Complex::make_parts() {
@@ -61,7 +57,7 @@ void Complex::make_parts() {
 void Complex::make_agents() {
     const auto count = static_cast<AgentId>(platform_.nics.size() + platform_.gpus.size());
     for (AgentId a = 0; a < count; ++a) {
-        const DeviceSlotSpec& d = device(a);
+        const DeviceSlotSpec& d = slot_of(platform_, a);
         const MemoryId near = routes_.nearest(a);
         const NumaNodeSpec& node = platform_.numa_nodes[near];
         const HostBridgeSpec& bridge = platform_.bridges[routes_.write(a, near).bridge];

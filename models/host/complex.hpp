@@ -106,7 +106,6 @@ class Complex final : public HostComplex {
     void make_parts();
     void make_agents();
     void set_link_rates();
-    [[nodiscard]] const DeviceSlotSpec& device(AgentId a) const;
     [[nodiscard]] MemoryId resolve(AgentId a, MemoryId m) const noexcept {
         return m == kNearestMemory ? routes_.nearest(a) : m;
     }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "models/gpu/bar_window.hpp"
+#include "models/host/ancestry.hpp"
 #include "models/host/complex.hpp"
 #include "sim/check.hpp"
 
@@ -46,7 +47,7 @@ Complex::Arrival Complex::carry(const Way& way, const Transfer& t) {
 SimTime Complex::translate(AgentId a, const Way& way, DmaTarget target, SimTime now, SimTime at, uint32_t bytes) {
     if (!way.translated || target.address == DmaTarget::kAnyAddress) return at;
     const IommuSpec& iommu = platform_.iommu;
-    const bool ats = device(a).ats;
+    const bool ats = slot_of(platform_, a).ats;
     RecentSet& known = ats ? agents_[a].translations : translations_[way.bridge];
     SimTime ready = at;
     const uint64_t last = (target.address + std::max(bytes, 1U) - 1) / iommu.page_bytes;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "models/host/ancestry.hpp"
 #include "models/pcie/link_rates.hpp"
 #include "sim/check.hpp"
 
@@ -10,11 +11,6 @@ namespace simverbs::host {
 namespace {
 
 constexpr uint32_t kBuses = 256;
-
-[[nodiscard]] const DeviceSlotSpec& slot_of_agent(const PlatformSpec& p, AgentId a) {
-    if (a < p.nics.size()) return p.nics[a];
-    return p.gpus[a - p.nics.size()];
-}
 
 /// Walks the trees below the host bridges and gives out buses.
 class Enumeration {
@@ -80,7 +76,7 @@ class Enumeration {
         }
         const auto nics = count_of(p_.nics);
         for (AgentId a = 0; a < nics + count_of(p_.gpus); ++a) {
-            const DeviceSlotSpec& d = slot_of_agent(p_, a);
+            const DeviceSlotSpec& d = slot_of(p_, a);
             if (!same(d.upstream, above)) continue;
             const pcie::LinkSpec trained = pcie::trained(d.slot, d.device);
             const uint32_t p = port(d.slot, trained);
@@ -128,12 +124,6 @@ PciAddress address_of(const std::vector<PciFunction>& functions, const PlatformS
         if (f.kind == kind && f.index == index) return f.address;
     SIM_CHECK(false, agent);
     return {};
-}
-
-MemoryId nearest_node(const PlatformSpec& platform, AgentId agent) {
-    UpstreamSpec up = slot_of_agent(platform, agent).upstream;
-    while (up.kind == UpstreamSpec::Kind::Switch) up = platform.switches[up.index].upstream;
-    return platform.bridges[up.index].numa_node;
 }
 
 std::string link_text(const PciFunction& f) {

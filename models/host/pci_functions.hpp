@@ -40,9 +40,6 @@ struct PciFunction {
 [[nodiscard]] PciAddress address_of(const std::vector<PciFunction>& functions, const PlatformSpec& platform,
                                     AgentId agent);
 
-/// The NUMA node that a device is next to (its numa_node in sysfs, its CPU affinity).
-[[nodiscard]] MemoryId nearest_node(const PlatformSpec& platform, AgentId agent);
-
 /// What lspci -vv says of a function's link: "LnkCap: …" and "LnkSta: …", with what is downgraded.
 [[nodiscard]] std::string link_text(const PciFunction& f);
 

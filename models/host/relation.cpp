@@ -5,16 +5,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "models/host/ancestry.hpp"
 #include "models/pcie/link_rates.hpp"
 
 namespace simverbs::host {
 
 namespace {
-
-[[nodiscard]] const DeviceSlotSpec& slot_of(const PlatformSpec& p, AgentId a) {
-    if (a < p.nics.size()) return p.nics[a];
-    return p.gpus[a - p.nics.size()];
-}
 
 /// Switches above a device, nearest first, and the bridge above them all.
 struct Ancestry {
@@ -23,12 +19,7 @@ struct Ancestry {
 };
 
 [[nodiscard]] Ancestry ancestry(const PlatformSpec& p, AgentId a) {
-    Ancestry found;
-    UpstreamSpec up = slot_of(p, a).upstream;
-    for (; up.kind == UpstreamSpec::Kind::Switch; up = p.switches[up.index].upstream)
-        found.switches.push_back(up.index);
-    found.bridge = up.index;
-    return found;
+    return {switches_above(p, a), bridge_above(p, slot_of(p, a).upstream)};
 }
 
 /// NVLinks that two agents have between them: 0 unless both are GPUs.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "models/host/ancestry.hpp"
 #include "models/pcie/link_rates.hpp"
 #include "sim/check.hpp"
 
@@ -13,20 +14,6 @@ namespace {
 using sim::SimTime;
 
 constexpr uint16_t kNoWay = UINT16_MAX;
-
-[[nodiscard]] const DeviceSlotSpec& device_of(const PlatformSpec& p, AgentId a) {
-    if (a < p.nics.size()) return p.nics[a];
-    return p.gpus[a - p.nics.size()];
-}
-
-/// Switches above a device, nearest first.
-[[nodiscard]] std::vector<uint16_t> switches_above(const PlatformSpec& p, AgentId a) {
-    std::vector<uint16_t> found;
-    for (UpstreamSpec up = device_of(p, a).upstream; up.kind == UpstreamSpec::Kind::Switch;
-         up = p.switches[up.index].upstream)
-        found.push_back(up.index);
-    return found;
-}
 
 }  // namespace
 
@@ -70,7 +57,7 @@ Routes::Routes(const PlatformSpec& platform)
     for (auto* v : {&writes_, &requests_, &completions_, &stores_, &loads_}) v->resize(ways);
     find_numa_ways();
     for (AgentId a = 0; a < agents; ++a) {
-        nearest_.push_back(platform.bridges[bridge_of(a)].numa_node);
+        nearest_.push_back(nearest_node(platform, a));
         add_agent(a);
     }
 }
@@ -99,14 +86,12 @@ void Routes::find_numa_ways() {
 }
 
 uint16_t Routes::bridge_of(AgentId a) const {
-    UpstreamSpec up = device_of(*platform_, a).upstream;
-    while (up.kind == UpstreamSpec::Kind::Switch) up = platform_->switches[up.index].upstream;
-    return up.index;
+    return bridge_above(*platform_, slot_of(*platform_, a).upstream);
 }
 
 /// Up from a device through its own link and those of so many switches above it.
 void Routes::climb(Draft& d, AgentId a, size_t links) const {
-    const DeviceSlotSpec& device = device_of(*platform_, a);
+    const DeviceSlotSpec& device = slot_of(*platform_, a);
     d.add_link(parts_.up(a), device.link_latency, pcie::trained(device.slot, device.device));
     for (const uint16_t s : switches_above(*platform_, a)) {
         if (links-- == 0) break;
@@ -123,7 +108,7 @@ void Routes::descend(Draft& d, AgentId a, size_t links) const {
         const SwitchSpec& sw = platform_->switches[*s];
         d.add_link(parts_.down(parts_.switch_link(*s)), sw.latency, sw.slot);
     }
-    const DeviceSlotSpec& device = device_of(*platform_, a);
+    const DeviceSlotSpec& device = slot_of(*platform_, a);
     d.add_link(parts_.down(a), device.link_latency, pcie::trained(device.slot, device.device));
 }
 
@@ -163,7 +148,7 @@ void Routes::add_agent(AgentId a) {
 void Routes::to_host_memory(AgentId a, MemoryId node) {
     const uint16_t b = bridge_of(a);
     const HostBridgeSpec& bridge = platform_->bridges[b];
-    const uint32_t mrrs = device_of(*platform_, a).max_read_request;
+    const uint32_t mrrs = slot_of(*platform_, a).max_read_request;
     Draft in;
     climb(in, a, SIZE_MAX);
     in.wait(bridge.latency);
@@ -220,7 +205,7 @@ void Routes::to_gpu(AgentId a, uint16_t gpu) {
     const auto turn = std::ranges::find_first_of(above, above_target);
     const uint16_t b = bridge_of(a), b_target = bridge_of(target);
     const HostBridgeSpec &bridge = platform_->bridges[b], &bridge_target = platform_->bridges[b_target];
-    const DeviceSlotSpec& device = device_of(*platform_, a);
+    const DeviceSlotSpec& device = slot_of(*platform_, a);
 
     Draft in, out;
     out.add(parts_.bar_reads(gpu));

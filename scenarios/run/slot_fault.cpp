@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "models/host/ancestry.hpp"
 #include "models/host/complex.hpp"
 
 namespace simverbs::scenarios::run {
@@ -16,18 +17,12 @@ uint64_t passed(const host::Complex& complex, host::AgentId agent) {
     return complex.up(agent).tlps + complex.down(agent).tlps;
 }
 
-const pcie::LinkSpec& slot_of(const host::Complex& complex, host::AgentId agent) {
-    const host::PlatformSpec& platform = complex.platform();
-    if (agent < platform.nics.size()) return platform.nics[agent].slot;
-    return platform.gpus[agent - platform.nics.size()].slot;
-}
-
 }  // namespace
 
 void schedule(const SlotFault& fault, fabric::Adapters& adapters) {
     host::HostNode& node = adapters.host(fault.host);
     host::Complex& complex = complex_of(node);
-    const pcie::LinkSpec healthy = slot_of(complex, fault.agent);
+    const pcie::LinkSpec healthy = host::slot_of(complex.platform(), fault.agent).slot;
     pcie::LinkSpec degraded = healthy;
     degraded.generation = fault.generation.value_or(healthy.generation);
     degraded.lanes = fault.lanes.value_or(healthy.lanes);

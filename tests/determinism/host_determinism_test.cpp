@@ -11,6 +11,7 @@
 #include "models/host/complex.hpp"
 #include "models/wire/gid.hpp"
 #include "sim/rng.hpp"
+#include "tests/support/platforms.hpp"
 
 namespace simverbs {
 namespace {
@@ -43,17 +44,10 @@ class Writes final : public hca::WorkSource {
 /// Two adapters below one switch, whose link they share, on a NUMA node.
 host::PlatformSpec platform() {
     host::PlatformSpec p;
-    p.numa_nodes.push_back({"node0"});
-    p.bridges.push_back({"root0"});
-    p.switches.push_back({"pex0", {}, {4, 8, 256}});
-    for (const char* name : {"nic0", "nic1"}) {
-        host::NicSlotSpec nic;
-        nic.name = name;
-        nic.upstream = {host::UpstreamSpec::Kind::Switch, 0};
-        nic.slot = {4, 16, 256};
-        nic.device = {4, 16, 256};
-        p.nics.push_back(nic);
-    }
+    p.numa_nodes = {test::numa_node("node0")};
+    p.bridges = {test::bridge("root0", 0)};
+    p.switches = {test::pcie_switch("pex0", test::under_bridge(0), {4, 8, 256})};
+    for (const char* name : {"nic0", "nic1"}) p.nics.push_back(test::nic(name, test::under_switch(0), {4, 16, 256}));
     return p;
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "models/host/ancestry.hpp"
 #include "models/host/complex.hpp"
 #include "models/host/pci_functions.hpp"
 #include "models/host/relation.hpp"
@@ -45,15 +46,10 @@ void put(char (&to)[N], std::string_view text) {
     std::memcpy(to, text.data(), std::min(text.size(), N - 1));
 }
 
-uint16_t numa_node_of(const host::PlatformSpec& platform, host::UpstreamSpec upstream) {
-    while (upstream.kind == host::UpstreamSpec::Kind::Switch) upstream = platform.switches[upstream.index].upstream;
-    return platform.bridges[upstream.index].numa_node;
-}
-
 /// What a device and its slot have in common, for lspci.
 void describe_device(protocol::PciInfo& to, const host::PlatformSpec& platform, const host::DeviceSlotSpec& slot) {
     put(to.slot, slot.name);
-    to.numa_node = numa_node_of(platform, slot.upstream);
+    to.numa_node = host::nearest_node(platform, slot.upstream);
     to.max_read_request = slot.max_read_request;
 }
 
@@ -82,7 +78,7 @@ protocol::PciInfo info_of(const host::PlatformSpec& platform, const host::PciFun
             to.kind =
                 f.kind == Kind::UpstreamPort ? protocol::PciKind::UpstreamPort : protocol::PciKind::DownstreamPort;
             put(to.slot, platform.switches[f.index].name);
-            to.numa_node = numa_node_of(platform, platform.switches[f.index].upstream);
+            to.numa_node = host::nearest_node(platform, platform.switches[f.index].upstream);
             if (f.kind == Kind::DownstreamPort && platform.switches[f.index].acs) to.acs_control = protocol::kAcsUsual;
             break;
         case Kind::Nic:
@@ -136,7 +132,7 @@ server::HostGpusConfig gpus_of(const scenarios::HostInside& inside, uint32_t hos
         info.pci_domain = address.domain;
         info.pci_bus = address.bus;
         info.pci_device = address.device;
-        info.numa_node = numa_node_of(platform, from.upstream);
+        info.numa_node = host::nearest_node(platform, from.upstream);
         info.copy_engines = from.copy_engines;
         to.memory_rate = from.hbm_rate;
         config.gpus.push_back(to);

@@ -41,8 +41,7 @@ class FabricModule::Clock final : public Pacer {
     int64_t next_ = 0;
 };
 
-/// A part of a host whose model is bound to a socket.
-/// A module, as sockets must be in one wherever the design asks for them.
+/// A part of a host whose model is bound to a socket. A module, as sockets must lie in one wherever they are asked for.
 class FabricModule::Part final : public sc_core::sc_module, public PartTiming {
   public:
     Part(const sc_core::sc_module_name& module, const std::string& name)

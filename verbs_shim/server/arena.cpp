@@ -14,6 +14,7 @@ constexpr uint64_t kPage = 4096;
 constexpr uint64_t page_up(uint64_t n) noexcept {
     return (n + kPage - 1) / kPage * kPage;
 }
+constexpr uint64_t kFirst = page_up(sizeof(protocol::ArenaHeader));
 constexpr uint64_t kLargestStride = 65536;
 constexpr uint64_t kMostSlots = 1U << 26;
 
@@ -21,59 +22,41 @@ constexpr uint64_t kMostSlots = 1U << 26;
 
 Arena::Arena()
     : memory_("simverbs-arena", protocol::kArenaBytes),
-      header_(std::launder(reinterpret_cast<protocol::ArenaHeader*>(memory_.data()))) {
-    const uint64_t first = page_up(sizeof(protocol::ArenaHeader));
-    free_[first] = protocol::kArenaBytes - first;
-}
+      header_(std::launder(reinterpret_cast<protocol::ArenaHeader*>(memory_.data()))),
+      free_(protocol::kArenaBytes - kFirst, kPage) {}
 
 std::optional<Ring> Arena::allocate(uint64_t entries, uint64_t bytes) {
     const uint64_t stride = (bytes + 15) / 16 * 16;
     if (entries > kMostSlots || stride > kLargestStride) return std::nullopt;
     const uint64_t capacity = std::bit_ceil(entries == 0 ? uint64_t{1} : entries);
     const uint64_t need = page_up(sizeof(protocol::RingHeader) + capacity * stride);
-    for (auto it = free_.begin(); it != free_.end(); ++it) {
-        if (it->second < need) continue;
-        const auto [offset, available] = *it;
-        free_.erase(it);
-        if (available > need) free_[offset + need] = available - need;
-        used_[offset] = need;
-        Ring ring;
-        ring.header = std::launder(reinterpret_cast<protocol::RingHeader*>(memory_.data() + offset));
-        ring.slots = memory_.data() + offset + sizeof(protocol::RingHeader);
-        ring.capacity = static_cast<uint32_t>(capacity);
-        ring.stride = static_cast<uint32_t>(stride);
-        ring.offset = offset;
-        ring.header->produced.store(0);
-        ring.header->consumed.store(0);
-        ring.header->state.store(0);
-        ring.header->aux.store(0);
-        ring.header->capacity = ring.capacity;
-        ring.header->stride = ring.stride;
-        return ring;
-    }
-    return std::nullopt;
+    const auto place = free_.take(need);
+    if (!place) return std::nullopt;
+    const uint64_t offset = kFirst + *place;
+    used_[offset] = need;
+    Ring ring;
+    ring.header = std::launder(reinterpret_cast<protocol::RingHeader*>(memory_.data() + offset));
+    ring.slots = memory_.data() + offset + sizeof(protocol::RingHeader);
+    ring.capacity = static_cast<uint32_t>(capacity);
+    ring.stride = static_cast<uint32_t>(stride);
+    ring.offset = offset;
+    ring.header->produced.store(0);
+    ring.header->consumed.store(0);
+    ring.header->state.store(0);
+    ring.header->aux.store(0);
+    ring.header->capacity = ring.capacity;
+    ring.header->stride = ring.stride;
+    return ring;
 }
 
 void Arena::release(const Ring& ring) {
     const auto it = used_.find(ring.offset);
     if (it == used_.end()) return;
-    auto [offset, bytes] = *it;
+    const auto [offset, bytes] = *it;
     used_.erase(it);
     ::fallocate(memory_.fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                 static_cast<off_t>(bytes));
-    auto next = free_.lower_bound(offset);
-    if (next != free_.end() && offset + bytes == next->first) {
-        bytes += next->second;
-        next = free_.erase(next);
-    }
-    if (next != free_.begin()) {
-        const auto before = std::prev(next);
-        if (before->first + before->second == offset) {
-            before->second += bytes;
-            return;
-        }
-    }
-    free_[offset] = bytes;
+    free_.give(offset - kFirst, bytes);
 }
 
 }  // namespace simverbs::server

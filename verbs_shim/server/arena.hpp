@@ -7,6 +7,7 @@
 
 #include "verbs_shim/protocol/shared_layout.hpp"
 #include "verbs_shim/server/lab_page.hpp"
+#include "verbs_shim/server/range_allocator.hpp"
 
 namespace simverbs::server {
 
@@ -41,8 +42,8 @@ class Arena {
   private:
     SharedMemory memory_;
     protocol::ArenaHeader* header_;
-    std::map<uint64_t, uint64_t> free_;  ///< offset → bytes, neighbours merged
-    std::map<uint64_t, uint64_t> used_;
+    RangeAllocator free_;                ///< of what follows the header's pages
+    std::map<uint64_t, uint64_t> used_;  ///< offset → bytes
 };
 
 }  // namespace simverbs::server

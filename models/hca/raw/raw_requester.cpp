@@ -3,15 +3,7 @@
 namespace simverbs::hca {
 
 Pull RawRequester::pull(sim::SimTime now) {
-    if (!qp_.sends() || r_.stopped || qp_.verbs == nullptr) return Pull::Nothing;
-    if (r_.cur == r_.end || qp_.state == QpState::Sqd) {
-        d_.note_drained(qp_, now);
-        return Pull::Nothing;
-    }
-    if (now < r_.next_message_at) {
-        qp_.pace_timer.set(r_.next_message_at);
-        return Pull::Nothing;
-    }
+    if (!d_.may_begin_datagram(qp_, now)) return Pull::Nothing;
     Message& m = qp_.message(r_.cur);
     const Device::LocalFault fault = prepare(m);
     if (fault.check != Check::None) {

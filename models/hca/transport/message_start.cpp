@@ -96,6 +96,20 @@ void Device::note_drained(Qp& qp, sim::SimTime now) {
     if (qp.verbs->attr.en_sqd_async_notify != 0) raise(EventType::SqDrained, qp.verbs->owner, qp.qpn, now);
 }
 
+bool Device::may_begin_datagram(Qp& qp, sim::SimTime now) {
+    const Requester& r = qp.rq;
+    if (!qp.sends() || r.stopped || qp.verbs == nullptr) return false;
+    if (r.cur == r.end || qp.state == QpState::Sqd) {
+        note_drained(qp, now);
+        return false;
+    }
+    if (now < r.next_message_at) {
+        qp.pace_timer.set(r.next_message_at);
+        return false;
+    }
+    return true;
+}
+
 void Device::on_unreliable_sent(Qp& qp, uint32_t number, sim::SimTime now) {
     Requester& r = qp.rq;
     if (qp.destroyed || number - r.una >= r.end - r.una) return;

@@ -5,15 +5,7 @@
 namespace simverbs::hca {
 
 Pull UdRequester::pull(sim::SimTime now) {
-    if (!qp_.sends() || r_.stopped || qp_.verbs == nullptr) return Pull::Nothing;
-    if (r_.cur == r_.end || qp_.state == QpState::Sqd) {
-        d_.note_drained(qp_, now);
-        return Pull::Nothing;
-    }
-    if (now < r_.next_message_at) {
-        qp_.pace_timer.set(r_.next_message_at);
-        return Pull::Nothing;
-    }
+    if (!d_.may_begin_datagram(qp_, now)) return Pull::Nothing;
     Message& m = qp_.message(r_.cur);
     const SendWqe& w = qp_.verbs->wqes[r_.cur & qp_.message_mask];
     const auto ah = d_.ahs.find(w.ah);

@@ -57,56 +57,53 @@ void forget_block(const GpuReply& reply) {
     }
 }
 
+/// A request whose reply names a block that is this process's from now on.
+int open_block(GpuRequest& r, uint64_t* address) {
+    GpuReply reply;
+    int fd = -1;
+    if (const int result = request(&r, &reply, &fd)) return result;
+    const turn::InShim in_shim;
+    if (const int result = note_block(reply, fd)) return result;
+    *address = reply.address;
+    return kGpuSuccess;
+}
+
+/// A request that gives back what an address was given for.
+int close_block(GpuCall call, uint64_t address) {
+    GpuRequest r;
+    GpuReply reply;
+    r.call = call;
+    r.address = address;
+    if (const int result = request(&r, &reply, nullptr)) return result;
+    const turn::InShim in_shim;
+    forget_block(reply);
+    return kGpuSuccess;
+}
+
 }  // namespace
 
 int alloc(uint32_t gpu, uint64_t bytes, uint64_t* address) noexcept {
     GpuRequest r;
-    GpuReply reply;
-    int fd = -1;
     r.call = GpuCall::Alloc;
     r.gpu = gpu;
     r.bytes = bytes;
-    if (const int result = request(&r, &reply, &fd)) return result;
-    const turn::InShim in_shim;
-    if (const int result = note_block(reply, fd)) return result;
-    *address = reply.address;
-    return kGpuSuccess;
+    return open_block(r, address);
 }
 
 int free(uint64_t address) noexcept {
-    GpuRequest r;
-    GpuReply reply;
-    r.call = GpuCall::Free;
-    r.address = address;
-    if (const int result = request(&r, &reply, nullptr)) return result;
-    const turn::InShim in_shim;
-    forget_block(reply);
-    return kGpuSuccess;
+    return close_block(GpuCall::Free, address);
 }
 
 int ipc_open(uint32_t gpu, const uint8_t* token, uint64_t* address) noexcept {
     GpuRequest r;
-    GpuReply reply;
-    int fd = -1;
     r.call = GpuCall::IpcOpen;
     r.gpu = gpu;
     __builtin_memcpy(r.token, token, sizeof r.token);
-    if (const int result = request(&r, &reply, &fd)) return result;
-    const turn::InShim in_shim;
-    if (const int result = note_block(reply, fd)) return result;
-    *address = reply.address;
-    return kGpuSuccess;
+    return open_block(r, address);
 }
 
 int ipc_close(uint64_t address) noexcept {
-    GpuRequest r;
-    GpuReply reply;
-    r.call = GpuCall::IpcClose;
-    r.address = address;
-    if (const int result = request(&r, &reply, nullptr)) return result;
-    const turn::InShim in_shim;
-    forget_block(reply);
-    return kGpuSuccess;
+    return close_block(GpuCall::IpcClose, address);
 }
 
 int host_alloc(uint64_t bytes, uint32_t flags, uint64_t* address) noexcept {

@@ -66,6 +66,24 @@ int wait_for_gpu(uint32_t gpu) noexcept;
 /// Waits for the GPU of the address, as freeing does, and frees. Not a GPU's address: kGpuInvalidValue.
 int free_memory(uint64_t address) noexcept;
 
+/// A call that names a stream, an event or both.
+int stream_request(uint32_t gpu, GpuCall call, uint64_t stream, uint64_t handle) noexcept;
+/// Makes a stream or an event.
+int create_handle(uint32_t gpu, GpuCall call, void** handle, uint32_t flags) noexcept;
+/// A function of the program in a stream: `function`, or a callback that is told of the stream.
+struct StreamFunction {
+    void (*function)(void* data) = nullptr;
+    void (*callback)(void* stream, int status, void* data) = nullptr;
+    void* data = nullptr;
+    void* stream = nullptr;
+};
+int launch_in_stream(uint32_t gpu, uint64_t stream, const StreamFunction& wanted) noexcept;
+/// Milliseconds between two events.
+int event_elapsed(uint32_t gpu, float* ms, const void* begin, const void* end) noexcept;
+/// Tokens have kGpuTokenBytes.
+int ipc_export_event(uint32_t gpu, void* token, const void* event) noexcept;
+int ipc_open_event(uint32_t gpu, void** event, const void* token) noexcept;
+
 /// A device attribute by its number, which both APIs share. False: there is none of that number.
 bool attribute_of(const protocol::GpuInfo& gpu, int attribute, int& value) noexcept;
 /// "0000:17:00.0"; false if it does not fit.

@@ -1,7 +1,5 @@
 // Streams, events, host functions, kernels.
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
 #include "verbs_shim/cuda/driver/driver.hpp"
 
@@ -11,52 +9,17 @@ using namespace simverbs::protocol;
 namespace {
 
 int ask_stream(GpuCall call, const void* stream, const void* event = nullptr) {
-    return with_context([&](uint32_t gpu) {
-        GpuRequest r = make_request(call, gpu);
-        r.stream = number_of(stream);
-        r.handle = number_of(event);
-        return ask(r);
-    });
+    return with_context([&](uint32_t gpu) { return stream_request(gpu, call, number_of(stream), number_of(event)); });
 }
 
 int create(GpuCall call, void** handle, uint32_t flags) {
     if (handle == nullptr) return kGpuInvalidValue;
-    return with_context([&](uint32_t gpu) {
-        GpuRequest r = make_request(call, gpu);
-        GpuReply reply;
-        r.flags = flags;
-        const int result = calls()->request(&r, &reply, nullptr);
-        if (result == 0) *handle = handle_of<void*>(reply.handle);
-        return result;
-    });
+    return with_context([&](uint32_t gpu) { return create_handle(gpu, call, handle, flags); });
 }
 
-struct HostFunction {
-    GpuHostCall call;
-    void (*function)(void*);
-    void (*callback)(void* stream, int status, void* data);
-    void* data;
-    void* stream;
-};
-
-int launch_function(void* stream, void (*function)(void*), void (*callback)(void*, int, void*), void* data) {
-    if (function == nullptr && callback == nullptr) return kGpuInvalidValue;
-    return with_context([&](uint32_t gpu) {
-        auto* const f = static_cast<HostFunction*>(std::malloc(sizeof(HostFunction)));
-        if (f == nullptr) return static_cast<int>(kGpuOutOfMemory);
-        *f = {{}, function, callback, data, stream};
-        f->call.run = [](GpuHostCall* self) {
-            const auto* const h = reinterpret_cast<HostFunction*>(self);
-            if (h->function != nullptr)
-                h->function(h->data);
-            else
-                h->callback(h->stream, 0, h->data);
-        };
-        f->call.done = [](GpuHostCall* self) { std::free(self); };
-        const int result = calls()->host_call(gpu, number_of(stream), &f->call);
-        if (result != 0) std::free(f);
-        return result;
-    });
+int launch_function(const StreamFunction& wanted) {
+    if (wanted.function == nullptr && wanted.callback == nullptr) return kGpuInvalidValue;
+    return with_context([&](uint32_t gpu) { return launch_in_stream(gpu, number_of(wanted.stream), wanted); });
 }
 
 int no_kernels(int result) {
@@ -101,10 +64,10 @@ SIMVERBS_CUDA_EXPORT int cuStreamIsCapturing(void*, int* status) {
     return with_context([](uint32_t) { return 0; });
 }
 SIMVERBS_CUDA_EXPORT int cuStreamAddCallback(void* stream, void (*callback)(void*, int, void*), void* data, unsigned) {
-    return launch_function(stream, nullptr, callback, data);
+    return launch_function({nullptr, callback, data, stream});
 }
 SIMVERBS_CUDA_EXPORT int cuLaunchHostFunc(void* stream, void (*function)(void*), void* data) {
-    return launch_function(stream, function, nullptr, data);
+    return launch_function({function, nullptr, data, stream});
 }
 
 SIMVERBS_CUDA_EXPORT int cuEventCreate(void** event, unsigned flags) {
@@ -127,16 +90,7 @@ SIMVERBS_CUDA_EXPORT int cuEventDestroy_v2(void* event) {
 }
 SIMVERBS_CUDA_EXPORT int cuEventElapsedTime(float* ms, void* begin, void* end) {
     if (ms == nullptr) return kGpuInvalidValue;
-    return with_context([&](uint32_t gpu) {
-        GpuRequest r = make_request(GpuCall::EventElapsed, gpu);
-        GpuReply reply;
-        r.handle = number_of(begin);
-        r.value = number_of(end);
-        const int result = calls()->request(&r, &reply, nullptr);
-        constexpr double kPsOfAMs = 1e9;
-        if (result == 0) *ms = static_cast<float>(static_cast<double>(reply.time_ps) / kPsOfAMs);
-        return result;
-    });
+    return with_context([&](uint32_t gpu) { return event_elapsed(gpu, ms, begin, end); });
 }
 SIMVERBS_CUDA_EXPORT int cuEventElapsedTime_v2(float* ms, void* begin, void* end) {
     return cuEventElapsedTime(ms, begin, end);
@@ -148,25 +102,11 @@ struct EventToken {
 
 SIMVERBS_CUDA_EXPORT int cuIpcGetEventHandle(EventToken* handle, void* event) {
     if (handle == nullptr) return kGpuInvalidValue;
-    return with_context([&](uint32_t gpu) {
-        GpuRequest r = make_request(GpuCall::IpcExportEvent, gpu);
-        GpuReply reply;
-        r.handle = number_of(event);
-        const int result = calls()->request(&r, &reply, nullptr);
-        std::memcpy(handle->bytes, reply.token, sizeof reply.token);
-        return result;
-    });
+    return with_context([&](uint32_t gpu) { return ipc_export_event(gpu, handle->bytes, event); });
 }
 SIMVERBS_CUDA_EXPORT int cuIpcOpenEventHandle(void** event, EventToken handle) {
     if (event == nullptr) return kGpuInvalidValue;
-    return with_context([&](uint32_t gpu) {
-        GpuRequest r = make_request(GpuCall::IpcOpenEvent, gpu);
-        GpuReply reply;
-        std::memcpy(r.token, handle.bytes, sizeof r.token);
-        const int result = calls()->request(&r, &reply, nullptr);
-        if (result == 0) *event = handle_of<void*>(reply.handle);
-        return result;
-    });
+    return with_context([&](uint32_t gpu) { return ipc_open_event(gpu, event, handle.bytes); });
 }
 
 SIMVERBS_CUDA_EXPORT int cuModuleLoadData(void** module, const void*) {

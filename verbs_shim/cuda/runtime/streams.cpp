@@ -1,7 +1,4 @@
 // Streams, events, host functions.
-#include <cstdlib>
-#include <cstring>
-
 #include "verbs_shim/cuda/runtime/runtime.hpp"
 
 namespace simverbs::cuda {
@@ -15,52 +12,16 @@ uint64_t own_stream(void* stream) {
 }
 
 int ask_stream(GpuCall call, uint64_t stream, uint64_t handle = 0) {
-    return run([&] {
-        GpuRequest r = make_request(call, current_gpu());
-        r.stream = stream;
-        r.handle = handle;
-        return ask(r);
-    });
+    return run([&] { return stream_request(current_gpu(), call, stream, handle); });
 }
 
 int create(GpuCall call, void** handle, uint32_t flags) {
     if (handle == nullptr) return note(kGpuInvalidValue);
-    return run([&] {
-        GpuRequest r = make_request(call, current_gpu());
-        GpuReply reply;
-        r.flags = flags;
-        const int result = calls()->request(&r, &reply, nullptr);
-        if (result == 0) *handle = handle_of<void*>(reply.handle);
-        return result;
-    });
+    return run([&] { return create_handle(current_gpu(), call, handle, flags); });
 }
 
-/// A function of the program in a stream.
-struct HostFunction {
-    GpuHostCall call;
-    void (*function)(void*) = nullptr;
-    void (*callback)(void* stream, int status, void* data) = nullptr;
-    void* data = nullptr;
-    void* stream = nullptr;
-};
-
-int launch_function(uint64_t stream, const HostFunction& wanted) {
-    return run([&] {
-        auto* const f = static_cast<HostFunction*>(std::malloc(sizeof(HostFunction)));
-        if (f == nullptr) return static_cast<int>(kGpuOutOfMemory);
-        *f = wanted;
-        f->call.run = [](GpuHostCall* self) {
-            const auto* const h = reinterpret_cast<HostFunction*>(self);
-            if (h->function != nullptr)
-                h->function(h->data);
-            else
-                h->callback(h->stream, 0, h->data);
-        };
-        f->call.done = [](GpuHostCall* self) { std::free(self); };
-        const int result = calls()->host_call(current_gpu(), stream, &f->call);
-        if (result != 0) std::free(f);
-        return result;
-    });
+int launch_function(uint64_t stream, const StreamFunction& wanted) {
+    return run([&] { return launch_in_stream(current_gpu(), stream, wanted); });
 }
 
 }  // namespace
@@ -118,16 +79,16 @@ SIMVERBS_CUDA_EXPORT int cudaThreadExchangeStreamCaptureMode(int*) {
 }
 SIMVERBS_CUDA_EXPORT int cudaLaunchHostFunc(void* stream, void (*function)(void*), void* data) {
     if (function == nullptr) return note(kGpuInvalidValue);
-    return launch_function(number_of(stream), {{}, function, nullptr, data, stream});
+    return launch_function(number_of(stream), {function, nullptr, data, stream});
 }
 SIMVERBS_CUDA_EXPORT int cudaLaunchHostFunc_ptsz(void* stream, void (*function)(void*), void* data) {
     if (function == nullptr) return note(kGpuInvalidValue);
-    return launch_function(own_stream(stream), {{}, function, nullptr, data, stream});
+    return launch_function(own_stream(stream), {function, nullptr, data, stream});
 }
 SIMVERBS_CUDA_EXPORT int cudaStreamAddCallback(void* stream, void (*callback)(void*, int, void*), void* data,
                                                unsigned flags) {
     if (callback == nullptr || flags != 0) return note(kGpuInvalidValue);
-    return launch_function(number_of(stream), {{}, nullptr, callback, data, stream});
+    return launch_function(number_of(stream), {nullptr, callback, data, stream});
 }
 
 SIMVERBS_CUDA_EXPORT int cudaEventCreate(void** event) {
@@ -157,16 +118,7 @@ SIMVERBS_CUDA_EXPORT int cudaEventDestroy(void* event) {
 }
 SIMVERBS_CUDA_EXPORT int cudaEventElapsedTime(float* ms, void* begin, void* end) {
     if (ms == nullptr) return note(kGpuInvalidValue);
-    return run([&] {
-        GpuRequest r = make_request(GpuCall::EventElapsed, current_gpu());
-        GpuReply reply;
-        r.handle = number_of(begin);
-        r.value = number_of(end);
-        const int result = calls()->request(&r, &reply, nullptr);
-        constexpr double kPsOfAMs = 1e9;
-        if (result == 0) *ms = static_cast<float>(static_cast<double>(reply.time_ps) / kPsOfAMs);
-        return result;
-    });
+    return run([&] { return event_elapsed(current_gpu(), ms, begin, end); });
 }
 SIMVERBS_CUDA_EXPORT int cudaEventElapsedTime_v2(float* ms, void* begin, void* end) {
     return cudaEventElapsedTime(ms, begin, end);
@@ -174,14 +126,7 @@ SIMVERBS_CUDA_EXPORT int cudaEventElapsedTime_v2(float* ms, void* begin, void* e
 
 SIMVERBS_CUDA_EXPORT int cudaIpcGetEventHandle(void* handle, void* event) {
     if (handle == nullptr) return note(kGpuInvalidValue);
-    return run([&] {
-        GpuRequest r = make_request(GpuCall::IpcExportEvent, current_gpu());
-        GpuReply reply;
-        r.handle = number_of(event);
-        const int result = calls()->request(&r, &reply, nullptr);
-        std::memcpy(handle, reply.token, sizeof reply.token);
-        return result;
-    });
+    return run([&] { return ipc_export_event(current_gpu(), handle, event); });
 }
 
 struct IpcEventHandle {
@@ -190,12 +135,5 @@ struct IpcEventHandle {
 
 SIMVERBS_CUDA_EXPORT int cudaIpcOpenEventHandle(void** event, IpcEventHandle handle) {
     if (event == nullptr) return note(kGpuInvalidValue);
-    return run([&] {
-        GpuRequest r = make_request(GpuCall::IpcOpenEvent, current_gpu());
-        GpuReply reply;
-        std::memcpy(r.token, handle.bytes, sizeof r.token);
-        const int result = calls()->request(&r, &reply, nullptr);
-        if (result == 0) *event = handle_of<void*>(reply.handle);
-        return result;
-    });
+    return run([&] { return ipc_open_event(current_gpu(), event, handle.bytes); });
 }

@@ -7,8 +7,8 @@
 #include "models/host/host_complex.hpp"
 #include "models/host/payload_mover.hpp"
 #include "verbs_shim/server/client.hpp"
-#include "verbs_shim/server/gpu/range_allocator.hpp"
 #include "verbs_shim/server/live_memory.hpp"
+#include "verbs_shim/server/range_allocator.hpp"
 
 namespace simverbs::server {
 

@@ -52,6 +52,17 @@ GpuPin* find_pin(GpuRequestScope& s) {
     return it == s.client.pins.end() ? nullptr : &it->second;
 }
 
+/// The program's CPU stores to or loads from a mapped window: the call takes what the host says.
+int access_window(GpuRequestScope& s,
+                  sim::SimTime (host::HostComplex::*access)(host::MemoryId, sim::SimTime, host::MemoryId, uint64_t)) {
+    const GpuPin* pin = find_pin(s);
+    if (pin == nullptr || s.request.bytes > pin->bytes) return EINVAL;
+    const auto end =
+        (s.host.complex().*access)(s.call.client.cpu_node, s.call.now, s.host.memory_id(pin->gpu), s.request.bytes);
+    s.call.cost_ps = (end - s.call.now).in_ps();
+    return 0;
+}
+
 }  // namespace
 
 int gpu_ipc_export(GpuRequestScope& s) {
@@ -221,21 +232,11 @@ int gpu_pin_unmap(GpuRequestScope& s) {
 }
 
 int gpu_pin_store(GpuRequestScope& s) {
-    const GpuPin* pin = find_pin(s);
-    if (pin == nullptr || s.request.bytes > pin->bytes) return EINVAL;
-    const auto end =
-        s.host.complex().cpu_store(s.call.client.cpu_node, s.call.now, s.host.memory_id(pin->gpu), s.request.bytes);
-    s.call.cost_ps = (end - s.call.now).in_ps();
-    return 0;
+    return access_window(s, &host::HostComplex::cpu_store);
 }
 
 int gpu_pin_load(GpuRequestScope& s) {
-    const GpuPin* pin = find_pin(s);
-    if (pin == nullptr || s.request.bytes > pin->bytes) return EINVAL;
-    const auto end =
-        s.host.complex().cpu_load(s.call.client.cpu_node, s.call.now, s.host.memory_id(pin->gpu), s.request.bytes);
-    s.call.cost_ps = (end - s.call.now).in_ps();
-    return 0;
+    return access_window(s, &host::HostComplex::cpu_load);
 }
 
 int gpu_modules(GpuRequestScope& s) {

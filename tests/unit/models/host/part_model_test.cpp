@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/host/complex.hpp"
+#include "tests/support/platforms.hpp"
 
 namespace simverbs::host {
 namespace {
@@ -22,20 +23,10 @@ class Slow final : public PartModel {
     std::vector<PartTransfer> seen;
 };
 
-PlatformSpec one_nic() {
-    PlatformSpec p;
-    p.numa_nodes.push_back({.name = "node0"});
-    p.bridges.push_back({.name = "root0"});
-    NicSlotSpec nic;
-    nic.name = "nic0";
-    p.nics.push_back(nic);
-    return p;
-}
-
 constexpr DmaTarget kSomewhere{0, 0x1000};
 
 TEST(PartModels, AMemoryOfSomebodyElseSaysWhenReadsAndWritesAreDone) {
-    Complex plain(one_nic()), with(one_nic());
+    Complex plain(test::one_adapter()), with(test::one_adapter());
     Slow slow;
     ASSERT_TRUE(with.replace("node0", &slow));
     const SimTime read = plain.dma_read(0, SimTime::zero(), kSomewhere, 4096);
@@ -55,7 +46,7 @@ TEST(PartModels, AMemoryOfSomebodyElseSaysWhenReadsAndWritesAreDone) {
 }
 
 TEST(PartModels, ALinkOfSomebodyElseSeesTlpsWithTheirFraming) {
-    Complex with(one_nic());
+    Complex with(test::one_adapter());
     Slow slow;
     ASSERT_TRUE(with.replace("nic0 up", &slow));
     const SimTime written = with.dma_write(0, SimTime::zero(), kSomewhere, 1024);
@@ -67,7 +58,7 @@ TEST(PartModels, ALinkOfSomebodyElseSeesTlpsWithTheirFraming) {
 }
 
 TEST(PartModels, ANameThatIsNoPartIsRefused) {
-    Complex with(one_nic());
+    Complex with(test::one_adapter());
     Slow slow;
     EXPECT_FALSE(with.replace("node7", &slow));
 }

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "models/host/ancestry.hpp"
 #include "tests/support/platforms.hpp"
 
 namespace simverbs::host {

@@ -6,7 +6,7 @@
 #include "tests/fuzz/detached_lab.hpp"
 #include "verbs_shim/protocol/gpu_messages.hpp"
 #include "verbs_shim/server/control.hpp"
-#include "verbs_shim/server/gpu/range_allocator.hpp"
+#include "verbs_shim/server/range_allocator.hpp"
 
 namespace simverbs::server {
 namespace {
